@@ -1,5 +1,4 @@
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing

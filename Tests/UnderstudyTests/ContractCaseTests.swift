@@ -89,6 +89,15 @@ struct ContractRun: Sendable {
         return try await run.value
     }
 
+    /// What occurs in the files of a vendor, or of all.
+    static func occurrences(of vendor: String? = nil) async throws -> [Occurrences] {
+        var all: [Occurrences] = []
+        for file in ContractFile.all where file.vendor == vendor ?? file.vendor {
+            all.append(try await once(file).occurrences)
+        }
+        return all
+    }
+
     init(_ file: ContractFile, _ depth: Depth, on stage: Stage? = nil) async throws {
         try await self.init(file, in: World(depth, on: stage, at: nil))
     }
@@ -216,28 +225,22 @@ struct ContractRun: Sendable {
         #expect(run.result.cases.contains { !$0.isPreparation }, "\(file) has no case")
     }
 
-    /// What none of these files of a vendor covers, according to the journals of their runs.
-    private func missing(_ vendor: String, _ files: [ContractFile]) async throws -> (
-        routes: [String], failures: [String]
-    ) {
-        let mounted = try #require(try Stage.shared().emulator.vendors.first { $0.identity.id == vendor })
-        var seen = Occurrences()
-        for file in files {
-            let occurrences = try await ContractRun.once(file).occurrences
-            seen.routes.formUnion(occurrences.routes)
-            seen.failures.formUnion(occurrences.failures)
-        }
+    /// The routes and failures of a vendor that did not occur.
+    private func missing(
+        _ vendor: any AnyLoadedVendor, in seen: [Occurrences]
+    ) -> (routes: [String], failures: [String]) {
+        let (routes, failures) = (Set(seen.flatMap(\.routes)), Set(seen.flatMap(\.failures)))
         return (
-            mounted.routes.map(\.id).filter { !seen.routes.contains($0) },
-            mounted.failures.map(\.name).filter { !seen.failures.contains($0) }
+            vendor.routes.map(\.id).filter { !routes.contains($0) },
+            vendor.failures.map(\.name).filter { !failures.contains($0) }
         )
     }
 
     @Test("show every route and every failure of every vendor") func coverage() async throws {
-        for vendor in try Stage.shared().emulator.vendors.map(\.identity.id) {
-            let missing = try await missing(vendor, ContractFile.all.filter { $0.vendor == vendor })
-            expect(missing.routes, is: [], "routes of \(vendor) without a case")
-            expect(missing.failures, is: [], "failures of \(vendor) without a case")
+        for vendor in try Stage.shared().emulator.vendors {
+            let missing = missing(vendor, in: try await ContractRun.occurrences(of: vendor.identity.id))
+            expect(missing.routes, is: [], "routes of \(vendor.identity.id) without a case")
+            expect(missing.failures, is: [], "failures of \(vendor.identity.id) without a case")
         }
     }
 
@@ -254,8 +257,7 @@ struct ContractRun: Sendable {
     }
 
     private func refusals() async throws -> Set<ObservedRefusal> {
-        var refusals: Set<ObservedRefusal> = []
-        for file in ContractFile.all { refusals.formUnion(try await ContractRun.once(file).occurrences.refusals) }
+        let refusals = Set(try await ContractRun.occurrences().flatMap(\.refusals))
         #expect(refusals.count > 100)
         return refusals
     }
@@ -348,8 +350,7 @@ struct ContractRun: Sendable {
     ]
 
     @Test("break each rule, unless a suite is named that does") func rules() async throws {
-        var outcomes: Set<String> = []
-        for file in ContractFile.all { outcomes.formUnion(try await ContractRun.once(file).occurrences.outcomes) }
+        let outcomes = Set(try await ContractRun.occurrences().flatMap(\.outcomes))
         for module in Catalog.vendors {
             for rule in module.rules where !Self.shared.contains(where: rule.check.hasSuffix) {
                 let name = "\(module.identity.id) \(rule.check)"
@@ -376,9 +377,9 @@ struct ContractRun: Sendable {
         #expect(ReasonForm.caseNames.isSuperset(of: ["notAnObject", "wrongType", "notOffered", "repeatedName"]))
     }
 
-    @Test("are missed where there are none") func coverageOfNothing() async throws {
+    @Test("are missed where there are none") func coverageOfNothing() throws {
         for vendor in try Stage.shared().emulator.vendors {
-            let missing = try await missing(vendor.identity.id, [])
+            let missing = missing(vendor, in: [])
             expect(missing.routes, is: vendor.routes.map(\.id))
             expect(missing.failures, is: vendor.failures.map(\.name))
         }

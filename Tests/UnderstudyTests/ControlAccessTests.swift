@@ -14,32 +14,11 @@ import Wire
         #"{"error":{"code":"\#(code)","message":"\#(message)"}}"#
     }
 
-    private static func foreignHost(_ host: String, _ name: String) -> String {
-        problem(
-            "foreign-host",
-            "Host is \(host), which is not a name of this server; control calls accept an IP address, localhost, "
-                + "NAME.localhost, a name without a dot, or one allowed with --allow-host \(name).")
-    }
-
-    private static func foreignSite(_ site: String) -> String {
-        problem(
-            "foreign-site",
-            "Sec-Fetch-Site is \(site); only this server's own web pages may make control calls (same-origin). "
-                + "A typed address (none) and clients other than browsers are accepted.")
-    }
-
     private static func foreignOrigin(_ origin: String, _ own: String) -> String {
         problem(
             "foreign-origin",
             "Origin is \(origin), not that of this server, \(own); only this server's own web pages may make control calls."
         )
-    }
-
-    private static func formContent(_ type: String) -> String {
-        problem(
-            "form-content",
-            "Content-Type is \(type), which a form of any web page can send; a control call's content is "
-                + "application/json, or of no type at all.")
     }
 
     /// Calls a server that was started with `--host` and `--allow-host` names.
@@ -49,6 +28,11 @@ import Wire
         let stage = hostNames.isEmpty ? nil : try Stage(Emulator(fixtures: Repository.fixtures, hostNames: hostNames))
         let world = try await World(on: stage, at: nil)
         return try await world.control(method, "clock", method == .get ? "" : #"{"advance":"1s"}"#, fields: fields)
+    }
+
+    /// Expects that neither a reading call nor a changing one is carried out.
+    private func expectRefusal(of fields: Fields, _ problem: String) async throws {
+        for method in [HTTPRequest.Method.get, .put] { try await clock(fields, by: method).expect(403, problem) }
     }
 
     // MARK: Host
@@ -62,36 +46,28 @@ import Wire
             ("1.2.3.4a", "1.2.3.4a"), ("a.localhost.x:1", "a.localhost.x"),
         ])
     func foreignHost(_ host: String, _ name: String) async throws {
-        for method in [HTTPRequest.Method.get, .put] {
-            let answer = try await clock([("host", host)], by: method)
-            expect(answer.status, is: 403, "\(answer.text)")
-            expect(answer.text, is: Self.foreignHost(host, name))
-        }
+        let problem = Self.problem(
+            "foreign-host",
+            "Host is \(host), which is not a name of this server; control calls accept an IP address, localhost, "
+                + "NAME.localhost, a name without a dot, or one allowed with --allow-host \(name).")
+        try await expectRefusal(of: [("host", host)], problem)
     }
 
     @Test(
         "addresses, localhost and names without a dot are the server's own, with any port",
         arguments: [
             "127.0.0.1", "127.0.0.1:1", "10.0.2.2:8080", "127.1", "[::1]", "[fe80::1]:8080", "localhost",
-            "LOCALHOST.:80",
-            "understudy", "understudy:8080", "build_7",
+            "LOCALHOST.:80", "understudy", "understudy:8080", "build_7",
         ])
     func ownHost(_ host: String) async throws { expect(try await clock([("host", host)]).status, is: 200) }
-
-    @Test("a host below localhost is the server's own and names the sandbox") func sandboxHost() async throws {
-        let answer = try await World(at: nil).bare(.get, "/_understudy/journal", [("host", "access-1.localhost:8080")])
-        expect(answer.status, is: 200)
-        expect(answer.json["sandbox"], is: "access-1")
-    }
 
     @Test(
         "names that the server was given are its own, in any case and with any port",
         arguments: ["qa.example.test", "QA.Example.Test:8080", "qa.example.test.", "mocks.internal"])
     func allowedHost(_ host: String) async throws {
         let names: Set<String> = ["qa.example.test", "Mocks.Internal."]
-        expect(try await clock([("host", host)], hostNames: names).status, is: 200)
-        let answer = try await clock([("host", "x.\(host)")], hostNames: names)
-        expect(answer.status, is: 403, "\(answer.text)")
+        try await clock([("host", host)], hostNames: names).expect(200)
+        try await clock([("host", "x.\(host)")], hostNames: names).expect(403)
     }
 
     @Test("a request of HTTP/1.0 without a host is answered") func noHost() async throws {
@@ -112,11 +88,8 @@ import Wire
             ("127.0.0.1:8080", "http://127.0.0.1:8080.evil.example"),
         ])
     func foreignOrigin(_ host: String, _ origin: String) async throws {
-        for method in [HTTPRequest.Method.get, .put] {
-            let answer = try await clock([("host", host), ("origin", origin)], by: method)
-            expect(answer.status, is: 403, "\(answer.text)")
-            expect(answer.text, is: Self.foreignOrigin(origin, "http://\(host)"))
-        }
+        let problem = Self.foreignOrigin(origin, "http://\(host)")
+        try await expectRefusal(of: [("host", host), ("origin", origin)], problem)
     }
 
     @Test(
@@ -137,8 +110,8 @@ import Wire
     func secureProxy() async throws {
         let names: Set<String> = ["qa.example.test"]
         let fields = [("host", "qa.example.test"), ("origin", "https://qa.example.test")]
-        let answer = try await clock(fields, by: .put, hostNames: names)
-        expect(answer.text, is: Self.foreignOrigin("https://qa.example.test", "http://qa.example.test"))
+        try await clock(fields, by: .put, hostNames: names)
+            .expect(403, Self.foreignOrigin("https://qa.example.test", "http://qa.example.test"))
         let said = [("sec-fetch-site", "same-origin")]
         expect(try await clock(fields + said, by: .put, hostNames: names).status, is: 200)
         let other = [("host", "qa.example.test"), ("origin", "https://qa.example.test:8443")] + said
@@ -149,11 +122,11 @@ import Wire
         "what a browser says of its page decides: another site, another port, another name of this machine",
         arguments: ["cross-site", "same-site", "Same-Origin", "", "same-origin, same-origin"])
     func foreignSite(_ site: String) async throws {
-        for method in [HTTPRequest.Method.get, .put] {
-            let answer = try await clock([("sec-fetch-site", site)], by: method)
-            expect(answer.status, is: 403)
-            expect(answer.text, is: Self.foreignSite(site))
-        }
+        let problem = Self.problem(
+            "foreign-site",
+            "Sec-Fetch-Site is \(site); only this server's own web pages may make control calls (same-origin). "
+                + "A typed address (none) and clients other than browsers are accepted.")
+        try await expectRefusal(of: [("sec-fetch-site", site)], problem)
     }
 
     @Test("an address that a person typed is answered") func typed() async throws {
@@ -174,11 +147,13 @@ import Wire
         ] + marksOfBrowsers.map { ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded", [$0]) })
     func formContent(_ value: String, _ type: String, _ fields: [(String, String)]) async throws {
         let world = try await World()
+        let problem = Self.problem(
+            "form-content",
+            "Content-Type is \(type), which a form of any web page can send; a control call's content is "
+                + "application/json, or of no type at all.")
+        let all = fields + [("content-type", value), ("host", "127.0.0.1:8080")]
         for (method, call) in [(HTTPRequest.Method.put, "clock"), (.post, "reset"), (.delete, "journal")] {
-            let all = fields + [("content-type", value), ("host", "127.0.0.1:8080")]
-            let answer = try await world.control(method, call, #"{"advance":"1h"}"#, fields: all)
-            expect(answer.status, is: 403, "\(answer.text)")
-            expect(answer.text, is: Self.formContent(type))
+            try await world.control(method, call, #"{"advance":"1h"}"#, fields: all).expect(403, problem)
         }
         expect(world.sandbox.now.unixSeconds, is: Double(World.exampleMoment))
     }
@@ -205,9 +180,9 @@ import Wire
         expect(try await clock(fields, by: .put).status, is: 200)
     }
 
-    @Test("a call that changes nothing may have any content type") func reading() async throws {
-        expect(try await clock([("content-type", "text/plain")], by: .get).status, is: 200)
-        expect(try await clock([("content-type", "text/plain")], by: .head).status, is: 200)
+    @Test("a call that changes nothing may have any content type", arguments: [HTTPRequest.Method.get, .head])
+    func reading(_ method: HTTPRequest.Method) async throws {
+        try await clock([("content-type", "text/plain")], by: method).expect(200)
     }
 
     // MARK: All calls
@@ -230,20 +205,23 @@ import Wire
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
         let world = try await World(on: stage, at: nil)
         for token in ["steer", "wrong"] {
-            let fields = [("authorization", "Bearer \(token)"), ("origin", "null")]
-            let answer = try await world.control(.get, "clock", fields: fields)
-            expect(answer.text, is: Self.foreignOrigin("null", "http://127.0.0.1"))
+            try await world.control(.get, "clock", fields: [("authorization", "Bearer \(token)"), ("origin", "null")])
+                .expect(403, Self.foreignOrigin("null", "http://127.0.0.1"))
         }
     }
 
-    @Test("content of a foreign call is not waited for beyond the limit of other calls") func bodyLimit() async throws {
-        let pipeline = Pipeline(try Stage.shared().emulator)
-        let request = { (fields: FieldLines) in
-            Request(method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1", fields: fields)
-        }
-        expect(pipeline.bodyLimit(for: request([:])), is: Emulator.standardStateLimit)
-        expect(pipeline.bodyLimit(for: request(["origin": "null"])), is: Pipeline.standardBodyLimit)
-        expect(pipeline.bodyLimit(for: request(["content-type": "text/plain"])), is: Pipeline.standardBodyLimit)
+    @Test(
+        "content of a call that is refused is not waited for beyond the limit of other calls",
+        arguments: [
+            (nil, [:], true), (nil, ["origin": "null"], false), (nil, ["content-type": "text/plain"], false),
+            ("steer", ["authorization": "Bearer steer"], true), ("steer", [:], false),
+        ] as [(String?, FieldLines, Bool)])
+    func bodyLimit(_ token: String?, _ fields: FieldLines, _ isAdmitted: Bool) throws {
+        let pipeline = Pipeline(try Emulator(fixtures: Repository.fixtures, controlToken: token))
+        let request = Request(
+            method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1", fields: fields)
+        let limit = isAdmitted ? Emulator.standardStateLimit : Pipeline.standardBodyLimit
+        expect(pipeline.bodyLimit(for: request), is: limit)
     }
 
     // MARK: Sandboxes
@@ -266,11 +244,9 @@ import Wire
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
         let right = fields.contains { $0.0 == "authorization" } ? [] : [("authorization", "Bearer steer")]
         let world = try await World(on: stage, at: nil)
-        let answer = try await world.bare(method, "/~fresh/_understudy/\(call)", fields + right, body)
-        expect(answer.status, is: status, "\(answer.text)")
+        try await world.bare(method, "/~fresh/_understudy/\(call)", fields + right, body).expect(status)
         expect(stage.emulator.sandboxes.all.map(\.name), is: ["default"])
-        let used = try await world.bare(.get, "/~fresh/_understudy/clock", [("authorization", "Bearer steer")])
-        expect(used.status, is: 200)
+        try await world.bare(.get, "/~fresh/_understudy/clock", [("authorization", "Bearer steer")]).expect(200)
         expect(stage.emulator.sandboxes.all.map(\.name), is: ["default", "fresh"])
     }
 

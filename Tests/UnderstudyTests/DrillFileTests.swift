@@ -50,10 +50,7 @@ import Understudy
         let token = try await Handout.all[0].ask(world)["authorization"] ?? ""
         expect(verdict().outcome, is: .broken)
         let book = "/api/v1/partner/317/customer/entity123/addressbook"
-        let fields = [
-            ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"), ("authorization", token),
-            ("x-rezolve-device-id", "dev-1"),
-        ]
+        let fields = [World.apiKey, ("authorization", token), ("x-rezolve-device-id", "dev-1")]
         try await world.call(.get, book, fields).expect(
             401,
             #"{"type":"Expired Token","code":"8","message":"Your token has expired, refresh your token and try again."}"#,
@@ -91,12 +88,9 @@ import Understudy
             ("    otherwise: It does not renew.", "", "16:5: otherwise is missing; expected what such a client does"),
         ])
     func mistakes(_ right: String, _ wrong: String, _ problem: String) throws {
-        do {
-            _ = try drills(Self.text.replacing(right, with: wrong))
-            Issue.record("it was read")
-        } catch {
-            #expect("\(error)".hasSuffix("rezolve/drills/sample.yaml:\(problem)"), "\(error)")
-        }
+        let found = #expect(throws: FixtureProblem.self) { try drills(Self.text.replacing(right, with: wrong)) }
+        let told = found?.description ?? ""
+        expect(told.hasSuffix("rezolve/drills/sample.yaml:\(problem)"), is: true, told)
     }
 
     @Test("a start does not read them") func unread() throws {

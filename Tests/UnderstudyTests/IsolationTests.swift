@@ -8,16 +8,13 @@ import Testing
 import Understudy
 
 @Suite("Sandboxes side by side") struct IsolationTests {
-    private static let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
     private static let book = "/api/v1/partner/317/customer/entity123/phonebook"
 
     @Test("two hundred at once, the same users and other clocks: none sees another", arguments: Depth.allCases)
     func parallel(_ depth: Depth) async throws {
         let problems = try await withThrowingTaskGroup(of: String?.self) { group in
             for number in 0..<200 { group.addTask { try await Self.life(depth, number) } }
-            var problems: [String] = []
-            for try await problem in group { if let problem { problems.append(problem) } }
-            return problems
+            return try await group.reduce(into: [String]()) { if let problem = $1 { $0.append(problem) } }
         }
         expect(problems, is: [])
     }
@@ -30,8 +27,8 @@ import Understudy
         if number.isMultiple(of: 2) { try await world.set("rezolve.device-check", "off") }
         if number.isMultiple(of: 5) { try await world.arm("service-unavailable", at: "phonebook.list", call: 2) }
         let token = try await world.mint("rezolve/login")
-        let fields = key + [("authorization", "Bearer " + token)]
-        let device = fields + [("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a")]
+        let fields = [World.apiKey, ("authorization", "Bearer " + token)]
+        let device = fields + [World.device]
         for phone in 0...number % 4 {
             let answer = try await world.call(.post, book, device, #"{"name":"\#(number)-\#(phone)","phone":"+1555"}"#)
             guard answer.status == 201 else { return "\(number): \(answer.text)" }
@@ -58,7 +55,7 @@ import Understudy
         let ids = try await withThrowingTaskGroup(of: Int?.self) { group in
             for _ in 0..<100 {
                 group.addTask {
-                    try await world.call(.post, "/v2/credentials/register/guest", Self.key).json["id"]?.int
+                    try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey]).json["id"]?.int
                 }
             }
             return try await group.reduce(into: Set<Int>()) { ids, id in if let id { ids.insert(id) } }
@@ -69,14 +66,10 @@ import Understudy
 
     @Test("a key pair that is being made holds up nobody, and is made once") func keyPair() async throws {
         let world = try await World()
-        let guest = try await world.call(.post, "/v2/credentials/register/guest", Self.key)
+        let guest = try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey])
         let entity = try #require(guest.json["sdkEntity"]?.string)
         let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
-        let fields =
-            Self.key + [
-                ("authorization", "Bearer " + token),
-                ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"),
-            ]
+        let fields = [World.apiKey, World.device, ("authorization", "Bearer " + token)]
         let path = "/api/v1/partner/317/customer/\(entity)/publickey"
         let keys = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<8 { group.addTask { try await world.call(.get, path, fields).text } }

@@ -1,7 +1,6 @@
 import Contracts
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -9,16 +8,14 @@ import Testing
 @testable import Understudy
 
 @Suite("Control: journal") struct JournalControlTests {
-    private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
-
     /// A guest's registration, a refusal at the same route, a miss, and a path no vendor owns; ten seconds apart.
-    private func filled(_ depth: Depth = .pipeline) async throws -> World {
-        let world = try await World(depth)
-        _ = try await world.call(.post, "/v2/credentials/register/guest", key)
+    private func filled() async throws -> World {
+        let world = try await World()
+        _ = try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey])
         try await world.advance("10s")
         _ = try await world.call(.post, "/v2/credentials/register/guest", [])
         try await world.advance("10s")
-        _ = try await world.call(.get, "/v2/credentials/pong", key)
+        _ = try await world.call(.get, "/v2/credentials/pong", [World.apiKey])
         try await world.advance("10s")
         _ = try await world.call(.get, "/nowhere")
         return world
@@ -58,26 +55,19 @@ import Testing
         let path = "/api/v1/partner/317/customer/entity123/addressbook"
         for claims: JSON in [["exp": JSON(World.exampleMoment * 1000)], [:], ["exp": JSON(World.exampleMoment - 1)]] {
             let token = try await world.mint("rezolve/login", ["claims": claims])
-            _ = try await world.call(
-                .get, path,
-                key + [
-                    ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"),
-                    ("authorization", "Bearer " + token),
-                ])
+            _ = try await world.call(.get, path, [World.apiKey, World.device, ("authorization", "Bearer " + token)])
         }
         let note =
             "lifetime: found 1798200000000 s; milliseconds-exp: exp looks like milliseconds: as seconds it is after the year "
             + "9999, as milliseconds 2027-01-15T08:00:00Z. Divide by 1000."
         for query in ["?noted=true&format=brief", "?noted=true"] {
             let entries = try await world.control(.get, "journal" + query).json["entries"]?.array ?? []
-            expect(entries.map { $0["id"] }, is: [1])
-            expect(entries.first?["note"]?.string, is: note)
+            expect(entries.map { [$0["id"], $0["note"]] }, is: [[1, .string(note)]])
         }
         expect(try await ids(world, "?noted=false"), is: [2, 3])
-        let verified = try await world.control(.post, "journal/verify", #"{"exactly":1,"where":{"noted":true}}"#)
-        verified.expect(200)
-        let missed = try await world.control(.post, "journal/verify", #"{"exactly":2,"where":{"noted":true}}"#)
-        expect(missed.status, is: 409)
+        try await world.verify(#"{"exactly":1,"where":{"noted":true}}"#).expect(200)
+        let missed = try await world.verify(#"{"exactly":2,"where":{"noted":true}}"#)
+        missed.expect(409)
         #expect(missed.text.contains(#"{"condition":"noted","expected":"true","found":"false"}"#), "\(missed.text)")
     }
 
@@ -98,9 +88,8 @@ import Testing
 
     @Test("answers one entry by its number", arguments: ["1", "4"]) func single(_ id: String) async throws {
         let world = try await filled()
-        let entry = try await world.control(.get, "journal/" + id)
         let listed = try await world.control(.get, "journal").json["entries"]?[(Int(id) ?? 0) - 1]
-        expect(entry.json, is: listed)
+        expect(try await world.control(.get, "journal/" + id).json, is: listed)
     }
 
     @Test(
@@ -115,8 +104,8 @@ import Testing
         arguments: [
             ("?staus=1", "did you mean “status”?"), ("?status=x", "whole number"), ("?status=-1", "whole number"),
             ("?after=x", "whole number"), ("?since=now", "RFC 3339"), ("?wait=2", "such as 2s"),
-            ("?wait=61s", "up to 60s"),
-            ("?wait=-1s", "up to 60s"), ("?wait=1s&count=x", "whole number"), ("?status=200&status=404", "twice"),
+            ("?wait=61s", "up to 60s"), ("?wait=-1s", "up to 60s"), ("?wait=1s&count=x", "whole number"),
+            ("?status=200&status=404", "twice"),
         ])
     func refused(_ query: String, _ message: String) async throws {
         try await World().control(.get, "journal" + query).expectProblem(400, "invalid", message)
@@ -126,8 +115,7 @@ import Testing
         let world = try await World()
         async let answer = world.control(.get, "journal?failure=route-not-found&wait=60s&count=2")
         for path in ["/v1/user/a", "/nowhere", "/v1/user/b"] { _ = try await world.call(.get, path) }
-        let entries = try await answer.json["entries"]?.array ?? []
-        expect(entries.map { $0["id"]?.int }, is: [1, 3])
+        expect(try await answer.json["entries"]?.array?.map { $0["id"] }, is: [1, 3])
     }
 
     @Test("a long poll that waits in vain answers with what there is") func vainPoll() async throws {
@@ -139,7 +127,7 @@ import Testing
 
     @Test("clearing forgets the entries") func clear() async throws {
         let world = try await filled()
-        expect(try await world.control(.delete, "journal").status, is: 204)
+        try await world.control(.delete, "journal").expect(204)
         expect(try await ids(world, ""), is: [])
     }
 
@@ -149,7 +137,7 @@ import Testing
     func masked(_ path: String) async throws {
         let world = try await World()
         let answer = try await world.call(
-            .post, path, key, #"{"username":"u","password":"do not show this","deviceId":"d"}"#)
+            .post, path, [World.apiKey], #"{"username":"u","password":"do not show this","deviceId":"d"}"#)
         #expect(answer.status >= 400)
         let text = try await world.control(.get, "journal").text
         #expect(!text.contains("show this"))
@@ -158,24 +146,21 @@ import Testing
 }
 
 @Suite("Control: the journal as HAR and as contract cases") struct JournalExportTests {
-    private static let key = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")
     private static let book = "/api/v1/partner/317/customer/entity123/addressbook"
 
-    private func call(_ world: World, _ order: String = "{}") async throws {
-        let token = try await world.control(.post, "tokens/rezolve/login", order).json["token"]?.string ?? ""
-        let device = ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a")
+    private func call(_ world: World, _ order: JSONObject) async throws {
+        let token = try await world.mint("rezolve/login", order)
         _ = try await world.call(
-            .get, Self.book + "?a=b%20c", [Self.key, device, ("authorization", "Bearer \(token)")])
+            .get, Self.book + "?a=b%20c", [World.apiKey, World.device, ("authorization", "Bearer \(token)")])
     }
 
     @Test("in brief it has what a list shows, and the newest number") func brief() async throws {
         let world = try await World()
-        try await call(world, #"{"defect": "expired"}"#)
+        try await call(world, ["defect": "expired"])
         _ = try await world.call(.get, "/nowhere")
         let journal = try await world.control(.get, "journal?format=brief&last=1").json
         expect(journal["newest"], is: 2)
-        expect(journal["entries"]?.array?.count, is: 1)
-        expect(journal["entries"]?[0]?["nearest_routes"]?.array?.isEmpty, is: true)
+        expect(journal["entries"]?.array?.map { $0["nearest_routes"] }, is: [[]])
         let entry = try await world.control(.get, "journal/1?format=brief").json
         expect(entry["failure"], is: "token-expired")
         expect(entry["target"], is: .string(Self.book + "?a=b%20c"))
@@ -221,14 +206,13 @@ import Testing
         ])
     func refused(_ defect: String) async throws {
         let world = try await World()
-        try await call(world, #"{"defect": "\#(defect)"}"#)
+        try await call(world, ["defect": .string(defect)])
         let text = try await world.control(.get, "journal/1?format=hurl").text
         #expect(!text.contains("left out"), "\(text)")
         let again = try await World(at: nil)
-        let result = try await run(text, in: again)
+        let result = try await run(HurlFile(name: "export.hurl", bytes: Array(text.utf8)), in: again)
         #expect(result.hasPassed, "\(text)\n\(result.lines.joined(separator: "\n"))")
-        let failures = [world, again].map { $0.sandbox.journal.entries().last?.record.failure }
-        expect(failures[0], is: failures[1])
+        expect(again.sandbox.journal.last?.record.failure, is: world.sandbox.journal.last?.record.failure)
     }
 
     /// Files whose cases change only what vendor calls change.
@@ -244,18 +228,15 @@ import Testing
     @Test("the journal of a file of contract cases is a file that passes", arguments: files)
     func repeated(_ file: ContractFile) async throws {
         let world = try await World(at: nil)
-        let first = await ContractRunner(isPreparation: ContractRun.steers) {
-            (request) throws(ContractSendingProblem) in try await ContractRun.send(request, world)
-        }.run(try file.read(), variables: ContractVariables(["base": .string("http://understudy/~\(world.name)")]))
-        #expect(first.hasPassed)
+        #expect(try await run(file.read(), in: world).hasPassed)
         let text = try await world.control(.get, "journal?format=hurl").text
-        let result = try await run(text, in: try await World(at: nil))
+        let export = try HurlFile(name: "export.hurl", bytes: Array(text.utf8))
+        let result = try await run(export, in: World(at: nil))
         #expect(result.hasPassed, "\(result.lines.joined(separator: "\n"))\n\(text)")
     }
 
-    private func run(_ text: String, in world: World) async throws -> ContractResult {
-        let file = try HurlFile(name: "export.hurl", bytes: Array(text.utf8))
-        return await ContractRunner(isPreparation: ContractRun.steers) { (request) throws(ContractSendingProblem) in
+    private func run(_ file: HurlFile, in world: World) async -> ContractResult {
+        await ContractRunner(isPreparation: ContractRun.steers) { (request) throws(ContractSendingProblem) in
             try await ContractRun.send(request, world)
         }.run(file, variables: ContractVariables(["base": .string("http://understudy/~\(world.name)")]))
     }

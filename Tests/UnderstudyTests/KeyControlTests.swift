@@ -6,115 +6,108 @@ import Testing
 import Understudy
 
 @Suite("Control: keys") struct KeyControlTests {
-    private func world(_ depth: Depth = .pipeline) async throws -> World {
+    private let world: World
+
+    init() async throws {
         let folder = try Notary.fixtures("x")
         let emulator = try Emulator(fixtures: FixtureStore(layers: [folder.path]), loaders: [VendorLoader(Notary.self)])
-        return try await World(depth, on: Stage(emulator))
+        world = try await World(on: Stage(emulator))
     }
 
-    private func kids(_ world: World, _ issuer: String = "plain") async throws -> [String] {
+    private func kids(_ issuer: String = "plain") async throws -> [String] {
         let answer = try await world.call(.get, "/notary/\(issuer)/jwks")
-        expect(answer.status, is: 200)
+        answer.expect(200)
         return answer.json["keys"]?.array?.compactMap { $0["kid"]?.string } ?? []
     }
 
-    private func accepts(_ token: String, _ world: World) async throws -> Bool {
+    private func accepts(_ token: String) async throws -> Bool {
         let answer = try await world.call(.get, "/notary/whoami", [("authorization", "Bearer " + token)])
         #expect(answer.status == 200 || answer.failure == "token-wrong")
         return answer.status == 200
     }
 
     @discardableResult
-    private func drill(_ name: String, _ world: World, _ issuer: String = "plain") async throws -> JSON {
+    private func drill(_ name: String, _ issuer: String = "plain") async throws -> JSON {
         let answer = try await world.control(.post, "keys/notary/\(issuer)/\(name)")
-        expect(answer.status, is: 200, "\(answer.text)")
+        answer.expect(200)
         return answer.json
     }
 
     @Test("overlap: another key signs, both are published; retire: the old one leaves") func overlap() async throws {
-        let world = try await world()
         let old = try await world.mint("notary/seal")
-        expect(try await kids(world), is: ["first"])
-        let answer = try await drill("overlap", world)
+        expect(try await kids(), is: ["first"])
+        let answer = try await drill("overlap")
         expect(answer["keys"]?.array?.map { $0["role"] }, is: ["signing", "old"])
-        let both = try await kids(world)
+        let both = try await kids()
         #expect(both.count == 2 && both[1] == "first")
         let new = try await world.mint("notary/seal")
-        #expect(try await accepts(old, world))
-        #expect(try await accepts(new, world))
-        try await drill("retire", world)
-        expect(try await kids(world), is: [both[0]])
-        #expect(try await !accepts(old, world))
-        #expect(try await accepts(new, world))
+        #expect(try await accepts(old))
+        #expect(try await accepts(new))
+        try await drill("retire")
+        expect(try await kids(), is: [both[0]])
+        #expect(try await !accepts(old))
+        #expect(try await accepts(new))
     }
 
     @Test("replace: another key signs, and the old ones leave at once") func replace() async throws {
-        let world = try await world()
         let old = try await world.mint("notary/seal")
-        try await drill("overlap", world)
-        try await drill("replace", world)
-        let kids = try await kids(world)
+        try await drill("overlap")
+        try await drill("replace")
+        let kids = try await kids()
         #expect(kids.count == 1 && kids != ["first"])
-        #expect(try await !accepts(old, world))
-        #expect(try await accepts(world.mint("notary/seal"), world))
+        #expect(try await !accepts(old))
+        #expect(try await accepts(world.mint("notary/seal")))
     }
 
     @Test("same-kid: new material under the old name, so that what a client has kept fits nothing any more")
     func sameKID() async throws {
-        let world = try await world()
         let old = try await world.mint("notary/seal")
         let before = try await world.call(.get, "/notary/plain/jwks").json
-        try await drill("same-kid", world)
+        try await drill("same-kid")
         let after = try await world.call(.get, "/notary/plain/jwks").json
         expect(after["keys"]?[0]?["kid"], is: "first")
         #expect(after != before)
-        #expect(try await !accepts(old, world))
-        #expect(try await accepts(world.mint("notary/seal"), world))
+        #expect(try await !accepts(old))
+        #expect(try await accepts(world.mint("notary/seal")))
     }
 
     @Test("break and repair: the key set answers the vendor's error, and every time is counted")
     func broken() async throws {
-        let world = try await world()
-        try await drill("break", world)
-        let refused = try await world.call(.get, "/notary/plain/jwks")
-        expect(refused.status, is: 500)
-        expect(refused.failure, is: "keys-broken")
+        try await drill("break")
+        try await world.call(.get, "/notary/plain/jwks")
+            .expect(500, #"{"code":"keys-broken","motto":"x"}"#, "keys-broken")
         let listed = try await world.control(.get, "keys").json["issuers"]?[0]
-        expect(listed?["broken"], is: true)
-        expect(listed?["fetches"], is: 1)
-        try await drill("repair", world)
-        expect(try await kids(world), is: ["first"])
+        expect(["broken", "fetches"].map { listed?[$0] }, is: [true, 1])
+        try await drill("repair")
+        expect(try await kids(), is: ["first"])
         expect(try await world.control(.get, "keys").json["issuers"]?[0]?["fetches"], is: 2)
     }
 
     @Test("an issuer that announces its next key lets that one sign, and ready pairs go first")
     func announcing() async throws {
-        let world = try await world()
-        expect(try await kids(world, "announcing"), is: ["first", "second"])
-        let answer = try await drill("overlap", world, "announcing")
+        expect(try await kids("announcing"), is: ["first", "second"])
+        let answer = try await drill("overlap", "announcing")
         expect(answer["keys"]?.array?.map { $0["role"] }, is: ["signing", "next", "old"])
-        expect(try await kids(world, "announcing"), is: ["second", "spare", "first"])
-        try await drill("replace", world, "announcing")
-        let kids = try await kids(world, "announcing")
+        expect(try await kids("announcing"), is: ["second", "spare", "first"])
+        try await drill("replace", "announcing")
+        let kids = try await kids("announcing")
         #expect(kids.count == 2 && kids[0] == "spare")
     }
 
     @Test("the list shows public parts only, of every sandbox its own; a reset brings the first keys back")
     func list() async throws {
-        let world = try await world()
-        try await drill("overlap", world)
+        try await drill("overlap")
         let answer = try await world.control(.get, "keys")
         let issuers = try #require(answer.json["issuers"]?.array)
         expect(issuers.map { $0["issuer"] }, is: ["plain", "announcing"])
-        expect(issuers[0]["vendor"], is: "notary")
-        expect(issuers[0]["algorithm"], is: "ES256")
+        expect(["vendor", "algorithm"].map { issuers[0][$0] }, is: ["notary", "ES256"])
         let key = try #require(issuers[0]["keys"]?[0]?["jwk"]?.object)
         expect(key.map(\.name), is: ["kty", "crv", "x", "y", "kid", "use", "alg"])
         #expect(!answer.text.contains("\"d\""))
         let other = try await world.bare(.get, "/_understudy/keys").json["issuers"]?[0]?["keys"]?.array
         expect(other?.count, is: 1)
         try await world.control(.post, "reset")
-        expect(try await kids(world), is: ["first"])
+        expect(try await kids(), is: ["first"])
     }
 
     @Test(
@@ -125,7 +118,7 @@ import Understudy
             ("notary/plain/overlab", "no-such-drill", "no drill is called overlab; did you mean “overlap”?"),
         ])
     func unknown(_ path: String, _ code: String, _ message: String) async throws {
-        try await world().control(.post, "keys/" + path).expectProblem(404, code, message)
+        try await world.control(.post, "keys/" + path).expectProblem(404, code, message)
     }
 
     @Test("a vendor whose partners share secrets lists those by length alone, and has nothing to drill")

@@ -1,6 +1,5 @@
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -13,7 +12,11 @@ import Understudy
         KeyFetchPace(burst: burst, interval: interval, sparesThisMachine: sparesThisMachine, timeLimit: .seconds(600))
     }
 
-    private func world(
+    private let world: World
+
+    init() async throws { world = try await Self.world() }
+
+    private static func world(
         _ depth: Depth = .pipeline, _ urls: [String: String] = ["own": "{self}/notary/plain/jwks"],
         pace: KeyFetchPace = Self.pace(burst: 300, interval: .milliseconds(100))
     ) async throws -> World {
@@ -33,25 +36,39 @@ import Understudy
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
 
-    private func unknown(_ world: World) async throws -> String {
-        let key = try SigningKey.generateEC(.p256, id: "unknown")
-        let draft = TokenDraft(header: ["alg": "ES256", "kid": "unknown"], claims: [:])
+    /// A token that is signed with a new key of that name.
+    private func forged(_ kid: String = "unknown") throws -> String {
+        let key = try SigningKey.generateEC(.p256, id: kid)
+        let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
         let moment = Moment(unixSeconds: Double(World.exampleMoment))
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
     }
 
+    private func delayKeys(_ delay: String, _ world: World) async throws {
+        try await world.arm(#"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"\#(delay)"}}"#)
+    }
+
+    /// How many of so many calls at once are answered with each status.
+    private func statuses(
+        _ count: Int, _ call: @escaping @Sendable () async throws -> ReceivedAnswer
+    ) async throws -> [Int: Int] {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await call().status } }
+            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+        }
+    }
+
     @Test("are asked for before the first use, in the same sandbox, and kept") func firstUse() async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         expect(try await fetches(world), is: 0)
         let first = try await read(token, world)
-        expect(first.status, is: 200)
+        first.expect(200)
         let finding = first.findings.first { $0.check == "keys-fetched" }
         expect(finding?.outcome, is: .passed)
         expect(finding?.found, is: .text("200, 1 key: first"))
         expect(world.sandbox.journal.entries().map(\.record.route), is: ["jwks", "read"])
         let second = try await read(token, world)
-        expect(second.status, is: 200)
+        second.expect(200)
         expect(second.outcome(of: "keys-fetched"), is: nil)
         expect(try await fetches(world), is: 1)
         let listed = try await world.control(.get, "keys").json["fetched"]?[0]
@@ -64,15 +81,9 @@ import Understudy
     }
 
     @Test("are told apart by who asked for them and who waited") func passengers() async throws {
-        let world = try await world()
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
-        let token = try await unknown(world)
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<10 { group.addTask { try await read(token, world).status } }
-            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
-        }
-        expect(statuses, is: [401: 10])
+        try await delayKeys("1s", world)
+        let token = try forged()
+        expect(try await statuses(10) { try await read(token, world) }, is: [401: 10])
         let reads = world.sandbox.journal.entries().filter { $0.record.route == "read" }
         let findings = reads.flatMap(\.record.findings)
         expect(findings.filter { $0.check == "keys-fetched" }.map(\.outcome), is: [.passed])
@@ -86,28 +97,21 @@ import Understudy
 
     @Test("are asked for once, whatever number of requests name a key that is not there", arguments: Depth.allCases)
     func stampede(_ depth: Depth) async throws {
-        let world = try await world(depth)
+        let world = try await Self.world(depth)
         expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.advance("30s")
-        let token = try await unknown(world)
+        let token = try forged()
         let count = depth == .pipeline ? 2000 : 200
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<count { group.addTask { try await read(token, world).status } }
-            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
-        }
-        expect(statuses, is: [401: count])
+        expect(try await statuses(count) { try await read(token, world) }, is: [401: count])
         expect(try await fetches(world), is: 2)
     }
 
     @Test("of an unknown name are not asked for again before the cool-down is over") func coolDown() async throws {
-        let world = try await world()
         let old = try await world.mint("notary/seal")
         expect(try await read(old, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/overlap")
         let new = try await world.mint("notary/seal")
-        let early = try await read(new, world)
-        expect(early.status, is: 401)
-        expect(early.failure, is: "key-unknown")
+        try await read(new, world).expect(401, #"{"code":"key-unknown"}"#, "key-unknown")
         try await world.advance("29s")
         expect(try await read(new, world).status, is: 401)
         expect(try await fetches(world), is: 1)
@@ -118,9 +122,8 @@ import Understudy
     }
 
     @Test("without a cool-down are asked for once for each request, and no more") func noCoolDown() async throws {
-        let world = try await world()
         try await world.set("subscriber.cool-down", "0")
-        let token = try await unknown(world)
+        let token = try forged()
         for number in 1...3 {
             expect(try await read(token, world).failure, is: "key-unknown")
             expect(try await fetches(world), is: number)
@@ -132,12 +135,10 @@ import Understudy
     }
 
     @Test("that cannot be had are a failure of their own, until they can be had again") func broken() async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         try await world.control(.post, "keys/notary/plain/break")
         let first = try await read(token, world)
-        expect(first.status, is: 503)
-        expect(first.text, is: #"{"code":"keys-unavailable"}"#)
+        first.expect(503, #"{"code":"keys-unavailable"}"#, "keys-unavailable")
         expect(first.findings.first?.found, is: .text("status 500; expected 200"))
         expect(try await read(token, world).failure, is: "keys-unavailable")
         expect(try await fetches(world), is: 1)
@@ -148,7 +149,6 @@ import Understudy
     }
 
     @Test("serve for a day beyond their lifetime while fresh ones cannot be had") func stale() async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         expect(try await read(token, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/break")
@@ -164,21 +164,18 @@ import Understudy
     @Test(
         "are not had when what is armed at their route cuts the answer short", arguments: ["reset", "empty", "garbage"])
     func faults(_ fault: String) async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
-        let answer = try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#)
-        expect(answer.status, is: 200, "\(answer.text)")
+        try await world.arm(#"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#)
         expect(try await read(token, world).failure, is: "keys-unavailable")
     }
 
     @Test("are asked for over HTTP where the URL leads elsewhere, and where nobody listens the reason says so")
     func elsewhere() async throws {
         let stage = try Stage.shared()
-        let world = try await world(
+        let world = try await Self.world(
             .pipeline,
             ["nobody": "http://127.0.0.1:1/jwks", "text": "http://127.0.0.1:\(stage.port)/_understudy/health"])
-        let token = try await unknown(world)
+        let token = try forged()
         let refused = try await read(token, world, "nobody")
         expect(refused.failure, is: "keys-unavailable")
         let found = refused.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
@@ -191,10 +188,10 @@ import Understudy
 
     @Test("of a URL that all sandboxes together have asked too often are not asked for, and old ones serve")
     func pace() async throws {
-        let publisher = try await world(.socket)
+        let publisher = try await Self.world(.socket)
         let url = "http://127.0.0.1:\(publisher.stage.port)/~\(publisher.sandbox.name)/notary/plain/jwks"
         let pace = Self.pace(burst: 1, interval: .seconds(3600), sparesThisMachine: false)
-        let world = try await world(.pipeline, ["far": url], pace: pace)
+        let world = try await Self.world(.pipeline, ["far": url], pace: pace)
         let token = try await publisher.mint("notary/seal")
         expect(try await read(token, world, "far").status, is: 200)
         try await world.advance("600s")
@@ -209,16 +206,13 @@ import Understudy
         expect(try await fetches(world, "far"), is: 1)
         try await world.control(.post, "reset")
         let forgotten = try await read(token, world, "far")
-        expect(forgotten.status, is: 503)
-        expect(forgotten.text, is: #"{"code":"keys-unavailable"}"#)
-        expect(forgotten.failure, is: "keys-unavailable")
+        forgotten.expect(503, #"{"code":"keys-unavailable"}"#, "keys-unavailable")
         expect(forgotten.findings.first?.found, is: .text(refusal))
         expect(try await fetches(publisher), is: 0)
         expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" }, is: 1)
     }
 
     @Test("can be asked for by a handler, which goes on with what came") func handler() async throws {
-        let world = try await world()
         let answer = try await world.call(.post, "/subscriber/own/ask")
         expect(answer.text, is: #"{"problem":null,"kids":["first"],"skipped":[]}"#)
         expect(answer.outcome(of: "keys-fetched"), is: .passed)
@@ -228,61 +222,38 @@ import Understudy
     }
 
     @Test("are forgotten with the sandbox's state") func reset() async throws {
-        let world = try await world()
         expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.control(.post, "reset")
         expect(try await fetches(world), is: 0)
     }
 
-    /// Returns once this many exchanges have begun, including those for keys.
-    private func begun(_ count: Int, _ world: World) async {
-        while world.sandbox.exchanges < count { await Task.yield() }
-    }
-
     @Test("that were on their way when the state was replaced are asked for again", arguments: ["reset", "state"])
     func replaced(_ what: String) async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
-        let forged = try await forged("first", world)
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"200ms"}}"#)
+        let forged = try forged("first")
+        try await delayKeys("200ms", world)
         async let good = read(token, world)
         async let bad = read(forged, world)
-        await begun(3, world)
+        // Theirs, and that for the keys.
+        while world.sandbox.exchanges < 3 { await Task.yield() }
         let subscriber = try #require(world.emulator.vendors.firstIndex { $0.identity.id == "subscriber" })
         let cell = world.sandbox.vendor(subscriber)
         // Resetting the sandbox would also remove the notary's delay.
         cell.reset()
         if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }
         expect(try await good.status, is: 200)
-        let refused = try await bad
-        expect(refused.status, is: 401)
-        expect(refused.text, is: #"{"code":"signature-wrong"}"#)
+        try await bad.expect(401, #"{"code":"signature-wrong"}"#, "signature-wrong")
         expect(try await fetches(world), is: 1)
     }
 
-    private func forged(_ kid: String, _ world: World) async throws -> String {
-        let key = try SigningKey.generateEC(.p256, id: kid)
-        let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
-        let moment = Moment(unixSeconds: Double(World.exampleMoment))
-        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
-    }
-
     @Test("that several handlers want at once are asked for once for all of them") func handlersShare() async throws {
-        let world = try await world()
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<10 { group.addTask { try await world.call(.post, "/subscriber/own/ask").status } }
-            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
-        }
-        expect(statuses, is: [200: 10])
+        try await delayKeys("1s", world)
+        expect(try await statuses(10) { try await world.call(.post, "/subscriber/own/ask") }, is: [200: 10])
         // A request delayed on a busy machine may fetch again.
         #expect(try await fetches(world) ?? 0 <= 2)
     }
 
     @Test("A client's own rules are shown beside the server's verdict") func clients() async throws {
-        let world = try await world()
         let answer = try await world.control(.post, "tokens/explain", #"{"token":"x","vendor":"subscriber"}"#)
         let client = answer.json["verdicts"]?[0]?["clients"]?[0]
         expect(client?["client"], is: "subscriber-app")

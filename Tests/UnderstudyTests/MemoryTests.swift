@@ -101,8 +101,7 @@ import Wire
         },
         Feature(description: "a handshake that nobody follows up") { board in
             _ = try await board.world.call(.post, "/switchboard/sessions/ada")
-            try await board.world.control(
-                .put, "faults", #"{"vendor":"switchboard","route":"socket","times":"always","fault":"empty"}"#)
+            try await board.world.arm(#"{"vendor":"switchboard","route":"socket","times":"always","fault":"empty"}"#)
             let handshake = [
                 ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
                 ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
@@ -131,8 +130,7 @@ import Wire
             return []
         },
         Feature(description: "delays, faults and actions") { board in
-            try await board.world.control(
-                .put, "faults",
+            try await board.world.arm(
                 #"{"faults":[{"vendor":"switchboard","route":"tell","fault":{"delay":"20ms"}},{"vendor":"switchboard","route":"count","fail":"refused"}]}"#
             )
             try await board.tell("x", to: "ada")
@@ -208,8 +206,7 @@ import Wire
             fixtures: FixtureStore(layers: [folder.path]),
             loaders: [VendorLoader(Notary.self), VendorLoader(Subscriber.self)])
         let world = try await World(depth, on: Stage(emulator))
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
+        try await world.arm(#"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
         let token = try await world.mint("notary/seal")
         let readers = (0..<3).map { _ in
             Task { try await world.call(.get, "/subscriber/own", [("authorization", "Bearer " + token)]).status }
@@ -249,8 +246,7 @@ import Wire
 
     @Test("an entry keeps what was answered, and not what opened behind it") func upgrade() async throws {
         let board = try await SwitchboardWorld(.pipeline)
-        try await board.world.control(
-            .put, "faults", #"{"vendor":"switchboard","route":"socket","fault":{"delay":"10ms"}}"#)
+        try await board.world.arm(#"{"vendor":"switchboard","route":"socket","fault":{"delay":"10ms"}}"#)
         let socket = try await board.open("ada")
         let entry = try #require(await board.handshakes { !$0.isEmpty }.last)
         expect(entry.response.status, is: .switchingProtocols)

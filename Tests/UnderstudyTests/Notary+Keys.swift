@@ -1,6 +1,7 @@
 import Emulation
+import HTTPTypes
 import JSON
-import Support
+package import Support
 import Tokens
 
 extension Notary {
@@ -55,16 +56,53 @@ extension Notary {
 }
 
 extension Notary {
+    static let statuses: KeyValuePairs = ["nothing-here": 404, "token-wrong": 401, "keys-broken": 500]
+
     /// The fixtures of a notary with this motto, which its refusals repeat.
     static func fixtures(_ motto: String) throws -> TemporaryFolder {
-        let failures = [("nothing-here", 404), ("token-wrong", 401), ("keys-broken", 500)].map { name, status in
-            """
-              \(name): { about: "x", status: \(status), body: { code: "\(name)", motto: "\(motto)" }, evidence: ours, source: "tests" }
-            """
-        }
-        return try TemporaryFolder([
+        try TemporaryFolder([
             "notary/accounts.yaml": "motto: \"\(motto)\"\n",
-            "notary/failures.yaml": "failures:\n" + failures.joined(separator: "\n") + "\n",
+            "notary/failures.yaml": failureSheet(statuses, ", motto: \"\(motto)\""),
         ])
     }
+}
+
+/// The `failures.yaml` of a test vendor, by names and statuses; the contents may have more members.
+func failureSheet(_ statuses: KeyValuePairs<String, Int>, _ members: String = "") -> String {
+    let lines = statuses.map { name, status in
+        "  \(name): { about: x, status: \(status), body: { code: \"\(name)\"\(members) }, evidence: ours, source: tests }\n"
+    }
+    return "failures:\n" + lines.joined()
+}
+
+extension VendorConformance {
+    private static let notaryFixtures = Result { try Notary.fixtures("kit") }
+
+    package static let notary = {
+        var vendor = VendorConformance(
+            id: "notary",
+            life: SandboxLife(secrets: ["PRIVATE"], drawsIDs: false) { world in
+                _ = try await world.call(.get, "/notary/motto")
+                return SandboxLife.Past(seen: { [try await $0.control(.get, "state/notary").text] }) {
+                    _ = try await $0.call(.get, "/notary/motto")
+                }
+            })
+        vendor.server = ConformanceServer(
+            fixtures: (try? notaryFixtures.get().path) ?? "", loaders: [VendorLoader(Notary.self)])
+        vendor.givesReasons = false
+        vendor.bodyTooLarge = "nothing-here"
+        vendor.routes = [
+            RouteCase("jwks", .get, "/notary/plain/jwks"),
+            RouteCase("whoami", .get, "/notary/whoami", bearer: "notary/seal"),
+            RouteCase("motto", .get, "/notary/motto"),
+        ]
+        vendor.refusal = { $0.route == "whoami" ? "token-wrong" : nil }
+        vendor.tokens = [
+            TokenCase("seal", defects: [], refused: Defect.names.filter { $0 != "missing-CLAIM" }) { world, order in
+                let token = try await world.mint("notary/seal", order)
+                return try await world.call(.get, "/notary/whoami", [("authorization", "Bearer " + token)])
+            }
+        ]
+        return vendor
+    }()
 }

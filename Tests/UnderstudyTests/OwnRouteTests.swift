@@ -1,6 +1,5 @@
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -24,21 +23,20 @@ import Understudy
           shop.below.vendor: { method: GET, path: /authn/of/my/shop, respond: { body: shop } }
         """#
 
-    private func world(
-        _ files: [String: String] = ["own/backend.yaml": backend], _ depth: Depth = .pipeline
-    ) async throws -> (World, OwnFixtures) {
-        let fixtures = try OwnFixtures()
+    private let fixtures: OwnFixtures
+
+    init() throws { fixtures = try OwnFixtures() }
+
+    private func world(_ files: [String: String] = ["own/backend.yaml": backend]) async throws -> World {
         for (name, text) in files { try fixtures.write(text, to: name) }
-        return (try await World(depth, on: Stage(Emulator(fixtures: fixtures.store))), fixtures)
+        return try await World(on: Stage(Emulator(fixtures: fixtures.store)))
     }
 
     /// `{"sub":"mira"}` behind an empty header, with a signature that nobody judges.
     private static let token = "e30.eyJzdWIiOiJtaXJhIn0.c2lnbmF0dXJl"
 
-    // MARK: Answers
-
     @Test("answer with status, headers and body from templates, and stand in the journal") func answers() async throws {
-        let (world, fixtures) = try await world(_: ["own/backend.yaml": Self.backend])
+        let world = try await world()
         let read = try await world.call(.get, "/my/own/api/17?size=small", [("Authorization", "Bearer \(Self.token)")])
         read.expect(200, #"{"id":"17","size":"small","at":1800000000}"#)
         expect(read["x-who"], is: "mira")
@@ -52,37 +50,11 @@ import Understudy
         try await world.call(.get, "/authn/of/my/shop").expect(200, "shop")
         expect(try await world.bare(.get, "/~\(world.name)/my/own/api/18").status, is: 200)
         expect(world.sandbox.journal.last?.record.route, is: "basket.read")
-        withExtendedLifetime(fixtures) {}
-    }
-
-    @Test("to rules, any token is readable: another one is newer than the one that was refused") func opaqueTokens()
-        async throws
-    {
-        let scenario = """
-            scenario: own-expires
-            about: "until another token comes"
-            vendor: own
-            states:
-              fresh: [{ on: basket.read, call: 2, respond: { status: 401 }, go: expired }]
-              expired:
-                - { on: basket.read, when: { token: newer }, go: fresh }
-                - { on: basket.read, respond: { status: 401 } }
-            """
-        let (world, fixtures) = try await world(
-            ["own/backend.yaml": Self.backend, "own/scenarios/expires.yaml": scenario])
-        try await world.control(.put, "scenarios", #"{"scenario": "own-expires"}"#).expect(200)
-        var statuses: [Int] = []
-        for token in ["one", "one", "one", "two", "two"] {
-            statuses.append(
-                try await world.call(.get, "/my/own/api/1", [("Authorization", "Bearer opaque-\(token)")]).status)
-        }
-        expect(statuses, is: [200, 401, 401, 200, 200])
-        withExtendedLifetime(fixtures) {}
     }
 
     @Test("another method is 405 with the right one, another path is nobody's, and the journal names the route")
     func unrouted() async throws {
-        let (world, fixtures) = try await world()
+        let world = try await world()
         let other = try await world.call(.delete, "/my/own/api")
         other.expect(
             405,
@@ -103,36 +75,31 @@ import Understudy
         let long = try await world.call(.post, "/my/own/api", [], String(repeating: "x", count: (1 << 20) + 1))
         long.expect(
             413, #"{"error":{"code":"content-too-large","message":"The content is too long."}}"#, "content-too-large")
-        withExtendedLifetime(fixtures) {}
     }
 
     @Test("a secret that a template repeats is masked in the journal") func masked() async throws {
-        let (world, fixtures) = try await world()
+        let world = try await world()
         let answer = try await world.call(.post, "/my/own/api", [("Authorization", "Opaque sesame-open-now")], "{}")
         answer.expect(201, #"{"echo":null,"from":"Opaque sesame-open-now"}"#)
         #expect(!world.shown(answer.entry).contains("sesame"))
-        withExtendedLifetime(fixtures) {}
     }
 
-    // MARK: As any other route
-
     @Test("faults and failures apply to them") func faults() async throws {
-        let (world, fixtures) = try await world()
-        try await world.control(
-            .put, "faults",
-            #"{"route": "basket.read", "call": 2, "when": {"path": "/my/own/api/17"}, "respond": {"status": 503}}"#
-        ).expect(200)
+        let world = try await world()
+        try await world.arm(
+            #"{"route": "basket.read", "call": 2, "when": {"path": "/my/own/api/17"}, "respond": {"status": 503}}"#)
         for status in [200, 503, 200] { expect(try await world.call(.get, "/my/own/api/17").status, is: status) }
         try await world.arm("method-not-allowed", at: "basket.write")
         let refused = try await world.call(.post, "/my/own/api")
         expect(refused.status, is: 405)
         expect(refused["allow"], is: "POST")
-        withExtendedLifetime(fixtures) {}
     }
 
-    @Test("a scenario of their own plays a session that expires until the app renews its token")
-    func scenario() async throws {
-        let (world, fixtures) = try await world([
+    @Test(
+        "a scenario of their own plays a session that expires until the app renews its token, which any text may be",
+        arguments: [(token, "e30.eyJzdWIiOiJib2IifQ.c2lnbmF0dXJl"), ("opaque-one", "opaque-two")])
+    func scenario(_ old: String, _ new: String) async throws {
+        let world = try await world([
             "own/backend.yaml": Self.backend,
             "own/scenarios/expiry.yaml": """
             scenario: own-expiry
@@ -146,20 +113,19 @@ import Understudy
             """,
         ])
         try await world.control(.put, "scenarios", #"{"scenario": "own-expiry"}"#).expect(200)
-        let other = "e30.eyJzdWIiOiJib2IifQ.c2lnbmF0dXJl"
-        for (token, status) in [(Self.token, 200), (Self.token, 401), (Self.token, 401), (other, 200)] {
+        var statuses: [Int] = []
+        for token in [old, old, old, new, new] {
             let answer = try await world.call(.get, "/my/own/api/1", [("Authorization", "Bearer \(token)")])
-            expect(answer.status, is: status)
+            statuses.append(answer.status)
         }
-        withExtendedLifetime(fixtures) {}
+        expect(statuses, is: [200, 401, 401, 200, 200])
     }
 
     @Test("verify, the list of vendors, coverage, metrics, OpenAPI and health know them") func lists() async throws {
-        let (world, fixtures) = try await world()
+        let world = try await world()
         _ = try await world.call(.get, "/my/own/api/17")
-        try await world.control(.post, "journal/verify", #"{"where": {"route": "basket.read"}, "exactly": 1}"#).expect(
-            200)
-        try await world.control(.post, "journal/verify", #"{"where": {"vendor": "own"}, "exactly": 2}"#).expect(409)
+        try await world.verify(#"{"where": {"route": "basket.read"}, "exactly": 1}"#).expect(200)
+        try await world.verify(#"{"where": {"vendor": "own"}, "exactly": 2}"#).expect(409)
         let vendors = try await world.control(.get, "vendors").json["vendors"]?.array ?? []
         expect(vendors.last?["id"], is: "own")
         let route = vendors.last?["routes"]?[0]
@@ -177,7 +143,6 @@ import Understudy
         #expect(
             metrics.contains(#"understudy_requests_total{vendor="own",route="basket.read",status="200",reason=""} 1"#))
         expect(try await world.control(.get, "health").json["vendors"]?.array?.last?["routes"], is: 4)
-        withExtendedLifetime(fixtures) {}
     }
 
     @Test("without a file nothing shows them") func nothing() async throws {
@@ -190,10 +155,8 @@ import Understudy
         expect(try await world.control(.get, "coverage?vendor=own").status, is: 400)
     }
 
-    // MARK: Reloading
-
     @Test("a reload adds, changes and removes them; one that is wrong changes nothing") func reload() async throws {
-        let (world, fixtures) = try await world([:])
+        let world = try await world([:])
         func put(_ text: String) throws { try fixtures.write(text, to: "own/backend.yaml") }
         func answers(_ path: String) async throws -> String { try await world.call(.get, path).text }
         let nobody = try await answers("/a")
@@ -219,7 +182,14 @@ import Understudy
         expect(world.emulator.vendors.map(\.identity.id), is: Catalog.vendors.map(\.identity.id))
     }
 
-    // MARK: Refusals
+    /// What stops the start with these files.
+    private func problem(_ files: [(name: String, text: String)], _ loaders: [VendorLoader]) throws -> String {
+        for (name, text) in files { try fixtures.write(text, to: "own/\(name).yaml") }
+        let problem = #expect(throws: FixtureProblem.self) {
+            try Emulator(fixtures: fixtures.store, loaders: loaders)
+        }
+        return problem?.description.replacing(fixtures.path + "/own/", with: "") ?? ""
+    }
 
     @Test(
         "a wrong file stops the start, with the place, what was found and what would be right",
@@ -240,30 +210,6 @@ import Understudy
                 "1:11: found the name “a b”; expected letters, digits, dots and hyphens"
             ),
             (
-                "routes: { a: { method: GET, path: a, respond: {} } }",
-                "1:35: found “a” in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
-            ),
-            (
-                "routes: { a: { method: GET, path: \"/a?b=c\", respond: {} } }",
-                "1:35: found “a?b=c” in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
-            ),
-            (
-                "routes: { a: { method: GET, path: \"/{rest...}/a\", respond: {} } }",
-                "1:35: found “{rest...}” in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
-            ),
-            (
-                "routes: { a: { method: GET, path: /_understudy/journal, respond: {} } }",
-                "1:35: found /_understudy, which is the control API's or a sandbox's; expected another path"
-            ),
-            (
-                "routes: { a: { method: GET, path: /~a/b, respond: {} } }",
-                "1:35: found /~a, which is the control API's or a sandbox's; expected another path"
-            ),
-            (
-                "routes: { a: { method: GET, path: \"/apispaces/{space}/profiles/{id}\", respond: {} } }",
-                "1:35: found GET /apispaces/{space}/profiles/{id}, to which profile.read of comapi answers; expected another path, or a fault with respond at that route"
-            ),
-            (
                 "routes: { profile.read: { method: GET, path: /a, respond: {} } }",
                 "1:46: found the name profile.read, which a route of comapi has; expected another"
             ),
@@ -277,29 +223,32 @@ import Understudy
             ),
         ])
     func refusals(_ text: String, _ problem: String) throws {
-        let fixtures = try OwnFixtures()
-        try fixtures.write(text, to: "own/backend.yaml")
         let loaders = Catalog.mounted.filter { ["comapi", "own"].contains($0.identity.id) }
-        do throws(FixtureProblem) {
-            _ = try Emulator(fixtures: fixtures.store, loaders: loaders)
-            Issue.record("it started")
-        } catch {
-            expect(error.description, is: "\(fixtures.path)/own/backend.yaml:\(problem)")
-        }
+        expect(try self.problem([("backend", text)], loaders), is: "backend.yaml:\(problem)")
+    }
+
+    private static let form =
+        " in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
+    private static let reserved = ", which is the control API's or a sandbox's; expected another path"
+
+    @Test(
+        "a wrong path stops the start in the same way",
+        arguments: [
+            ("a", "“a”" + form), ("/a?b=c", "“a?b=c”" + form), ("/{rest...}/a", "“{rest...}”" + form),
+            ("/_understudy/journal", "/_understudy" + reserved), ("/~a/b", "/~a" + reserved),
+            (
+                "/apispaces/{space}/profiles/{id}",
+                "GET /apispaces/{space}/profiles/{id}, to which profile.read of comapi answers; expected another path, or a fault with respond at that route"
+            ),
+        ])
+    func wrongPaths(_ path: String, _ problem: String) throws {
+        try refusals("routes: { a: { method: GET, path: \"\(path)\", respond: {} } }", "1:35: found \(problem)")
     }
 
     @Test("two files may not have a route of the same name") func names() throws {
-        let fixtures = try OwnFixtures()
-        for (name, path) in [("one", "/a"), ("two", "/b")] {
-            try fixtures.write("routes: { a: { method: GET, path: \(path), respond: {} } }", to: "own/\(name).yaml")
+        let files = [("one", "/a"), ("two", "/b")].map { name, path in
+            (name: name, text: "routes: { a: { method: GET, path: \(path), respond: {} } }")
         }
-        do throws(FixtureProblem) {
-            _ = try Emulator(fixtures: fixtures.store, loaders: [.own])
-            Issue.record("it started")
-        } catch {
-            expect(
-                error.description,
-                is: "\(fixtures.path)/own/two.yaml:1:11: found the name a a second time; expected another")
-        }
+        expect(try problem(files, [.own]), is: "two.yaml:1:11: found the name a a second time; expected another")
     }
 }

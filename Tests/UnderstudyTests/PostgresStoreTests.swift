@@ -206,8 +206,7 @@ import Testing
     @Test(
         "shows no password",
         arguments: [
-            ("postgres://host/db", "postgres://host/db"),
-            ("postgres://u@host:5432/db", "postgres://u@host:5432/db"),
+            ("postgres://host/db", "postgres://host/db"), ("postgres://u@host:5432/db", "postgres://u@host:5432/db"),
             ("postgresql://u:secret@host/db", "postgresql://u:***@host/db"),
             ("postgres://u:@host/db", "postgres://u:***@host/db"),
             ("postgres://u:sec?ret@a:1,b:2/db?sslmode=require", "postgres://u:***@a:1,b:2/db?sslmode=require"),

@@ -7,61 +7,58 @@ import Understudy
 import Wire
 
 @Suite("Control: sandboxes") struct SandboxControlTests {
-    private func listed(_ world: World) async throws -> JSON? {
-        try await world.control(.get, "sandboxes").json["sandboxes"]?.array?.first { $0["name"] == .string(world.name) }
+    /// The sandboxes, asked for without naming one, which would count as its use.
+    private func all(_ world: World) async throws -> [JSON] {
+        try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array ?? []
     }
 
-    @Test("lists what each has seen, and forgets one", arguments: Depth.allCases)
-    func list(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    private func listed(_ world: World) async throws -> JSON? {
+        try await all(world).first { $0["name"] == .string(world.name) }
+    }
+
+    @Test("lists what each has seen, and forgets one") func list() async throws {
+        let world = try await World()
         _ = try await world.call(.get, "/nowhere")
         let sandbox = try #require(try await listed(world))
         expect(
             sandbox.object?.map(\.name),
             is: [
                 "name", "created_at", "age_seconds", "idle_seconds", "ttl_seconds", "expires_in_seconds", "clock",
-                "now",
-                "seed", "exchanges", "sockets", "journal_entries", "refusals", "journal_bytes",
+                "now", "seed", "exchanges", "sockets", "journal_entries", "refusals", "journal_bytes",
             ])
-        expect(sandbox["exchanges"], is: 1)
-        expect(sandbox["journal_entries"], is: 1)
-        expect(sandbox["refusals"], is: 0)
-        expect(sandbox["ttl_seconds"], is: .null)
-        expect(sandbox["expires_in_seconds"], is: .null)
-        expect(sandbox["clock"], is: "frozen")
-        expect(sandbox["now"], is: "2027-01-15T08:00:00.000Z")
-        expect(sandbox["seed"], is: .null)
+        expect(["exchanges", "journal_entries", "refusals"].map { sandbox[$0] }, is: [1, 1, 0])
+        expect(["ttl_seconds", "expires_in_seconds", "seed"].map { sandbox[$0] }, is: [.null, .null, .null])
+        expect(["clock", "now"].map { sandbox[$0] }, is: ["frozen", "2027-01-15T08:00:00.000Z"])
         #expect(try #require(sandbox["journal_bytes"]?.int) > 0)
-        let other = try await World(depth)
-        expect(try await other.control(.delete, "sandboxes/" + world.name).status, is: 204)
+        let other = try await World()
+        try await other.control(.delete, "sandboxes/" + world.name).expect(204)
         #expect(world.emulator.sandboxes.existing(world.name) == nil)
         try await other.control(.delete, "sandboxes/" + world.name)
             .expectProblem(404, "no-such-sandbox", "There is no sandbox \(world.name)")
     }
 
-    @Test("reset gives the first answer again: clock, settings, faults, ids, journal") func reset() async throws {
+    @Test("reset gives the first answer again: clock, settings, faults, scenarios, ids, journal")
+    func reset() async throws {
         let world = try await World()
         try await world.set(seed: 3)
         try await world.set(profile: .observed)
         try await world.arm("service-unavailable", at: "rua.guest")
+        try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#).expect(200)
         _ = try await world.call(.get, "/nowhere")
-        expect(try await world.control(.post, "reset").status, is: 204)
-        expect(try await world.control(.get, "clock").json["machine_time"], is: true)
-        let settings = try await world.control(.get, "settings")
-        expect(settings.json["profile"], is: "documented")
-        expect(settings.json["seed"], is: .null)
-        expect(try await world.control(.get, "faults").text, is: #"{"faults":[]}"#)
-        expect(try await world.control(.get, "journal").json["entries"], is: [])
-        let first = try await world.call(.get, "/nowhere")
-        expect(first.entry?.id, is: 1)
+        try await world.control(.post, "reset").expect(204)
+        for (path, name, value) in [
+            ("clock", "machine_time", true), ("settings", "profile", "documented"), ("settings", "seed", .null),
+            ("faults", "faults", []), ("scenarios", "active", []), ("journal", "entries", []),
+        ] as [(String, String, JSON)] {
+            expect(try await world.control(.get, path).json[name], is: value, "\(name)")
+        }
+        expect(try await world.call(.get, "/nowhere").entry?.id, is: 1)
     }
 
     /// A server whose sandboxes age by a clock that the test advances.
     private func agingStage(_ machine: MachineClock, capacity: Int = 9) throws -> Stage {
-        try Stage(
-            Emulator(
-                fixtures: Repository.fixtures,
-                sandboxes: SandboxLimits(capacity: capacity, timeToLive: .seconds(7200)), machine: { machine.now }))
+        let limits = SandboxLimits(capacity: capacity, timeToLive: .seconds(7200))
+        return try Stage(Emulator(fixtures: Repository.fixtures, sandboxes: limits, machine: { machine.now }))
     }
 
     @Test("a time to live can be set for one sandbox, counts from the last use, and what is over begins anew")
@@ -72,38 +69,28 @@ import Wire
         expect(fresh["ttl_seconds"], is: 7200)
         expect(fresh["expires_in_seconds"], is: 7200)
         let set = try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"10m"}"#)
-        expect(set.status, is: 200)
         expect(set.json["ttl_seconds"], is: 600)
         _ = try await world.call(.get, "/nowhere")
         machine.advance(.seconds(599))
-        let idle = try #require(try await listedFromOutside(world))
-        expect(idle["idle_seconds"], is: 599)
-        expect(idle["expires_in_seconds"], is: 1)
-        expect(idle["exchanges"], is: 1)
+        let idle = try #require(try await listed(world))
+        expect(["idle_seconds", "expires_in_seconds", "exchanges"].map { idle[$0] }, is: [599, 1, 1])
         // A control call counts as use.
         expect(try await world.control(.get, "clock").json["frozen"], is: true)
         machine.advance(.seconds(599))
         expect(try await world.control(.get, "clock").json["frozen"], is: true)
         machine.advance(.seconds(600))
-        expect(try await listedFromOutside(world), is: nil)
+        expect(try await listed(world), is: nil)
         expect(try await world.control(.get, "clock").json["machine_time"], is: true)
         expect(try #require(try await listed(world))["exchanges"], is: 0)
-    }
-
-    private func listedFromOutside(_ world: World) async throws -> JSON? {
-        try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?
-            .first { $0["name"] == .string(world.name) }
     }
 
     @Test("a time to live can be taken from a sandbox; one that is named so is made") func endless() async throws {
         let machine = MachineClock()
         let world = try await World(on: agingStage(machine))
-        let kept = try await world.control(.put, "sandboxes/kept", #"{"ttl":null}"#)
-        expect(kept.json["name"], is: "kept")
-        expect(kept.json["ttl_seconds"], is: .null)
+        let kept = try await world.control(.put, "sandboxes/kept", #"{"ttl":null}"#).json
+        expect(["name", "ttl_seconds"].map { kept[$0] }, is: ["kept", .null])
         machine.advance(.seconds(100_000_000))
-        let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
-        expect(names, is: ["default", "kept"])
+        expect(try await all(world).map { $0["name"] }, is: ["default", "kept"])
     }
 
     @Test("at the cap the sandbox that was longest unused makes room") func cap() async throws {
@@ -113,8 +100,7 @@ import Wire
             machine.advance(.seconds(1))
             _ = try await world.bare(.get, "/~\(name)/nowhere")
         }
-        let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
-        expect(names, is: ["default", "a", "c"])
+        expect(try await all(world).map { $0["name"] }, is: ["default", "a", "c"])
     }
 
     @Test(
@@ -123,8 +109,7 @@ import Wire
             ("x", #"{"ttl":"10"}"#, "invalid", "expected a duration over 0"),
             ("x", #"{"ttl":"0s"}"#, "invalid", "over 0"), ("x", #"{"ttl":"-1m"}"#, "invalid", "over 0"),
             ("x", #"{"ttl":10}"#, "invalid", "ttl is 10; expected a duration"),
-            ("x", "{}", "invalid", "member ttl is missing"),
-            ("x", #"{"tll":"1s"}"#, "invalid", "did you mean “ttl”?"),
+            ("x", "{}", "invalid", "member ttl is missing"), ("x", #"{"tll":"1s"}"#, "invalid", "did you mean “ttl”?"),
             ("X", #"{"ttl":"1s"}"#, "sandbox-name-invalid", "“X” is not a sandbox name"),
             ("default", #"{"ttl":"1s"}"#, "invalid", "the sandbox default never expires"),
         ])
@@ -143,8 +128,10 @@ import Wire
         expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status, is: 204)
     }
 
-    @Test("a running clock keeps them", arguments: Depth.allCases) func running(_ depth: Depth) async throws {
+    @Test("a running clock keeps them, also beside the machine's", arguments: Depth.allCases, [nil, "2h"] as [String?])
+    func running(_ depth: Depth, _ ahead: String?) async throws {
         let board = try await SwitchboardWorld(depth, at: nil)
+        if let ahead { try await board.world.advance(ahead) }
         let (late, early) = (try await board.open("late"), try await board.open("early"))
         try await end("late", in: 0.4, board.world)
         try await end("early", in: 0.2, board.world)
@@ -163,15 +150,6 @@ import Wire
         try await end("ada", in: 0.2, board.world)
         expect(await socket.next(), is: expired)
         expect(try await board.state()["passed"], is: 1)
-    }
-
-    @Test("a clock that runs beside the machine's keeps them too", arguments: Depth.allCases)
-    func besides(_ depth: Depth) async throws {
-        let board = try await SwitchboardWorld(depth, at: nil)
-        try await board.world.advance("2h")
-        let socket = try await board.open("ada")
-        try await end("ada", in: 0.2, board.world)
-        expect(await socket.next(), is: expired)
     }
 
     @Test("a clock that is moved there passes them before the call is answered", arguments: Depth.allCases)

@@ -1,5 +1,6 @@
 import Emulation
 import Expectations
+import HTTPTypes
 import JSON
 import Support
 import Synchronization
@@ -23,7 +24,7 @@ import Wire
         expect(await socket.next(), is: .closed(WebSocketClosure(.unsupportedData, reason: "bytes")))
         let entry = try #require(await board.handshakes { $0.first?.record.socket?.closure != nil }.first)
         expect(entry.response.status.code, is: 101)
-        let json = MaskedExchange(entry, by: board.world.sandbox.redactor).json(routes: board.emulator.routes)
+        let json = board.world.masked(entry)
         // Text that is not JSON is shown as it is, unless it mentions what the route hides.
         let expected: [JSON] = [
             ["server", "hello ada, at your service", 0], ["client", "echo", 0], ["server", "echo", 0],
@@ -38,8 +39,7 @@ import Wire
         expect(frames[3]["findings"]?.array?.first?["check"], is: "frame-ignored")
         expect(frames[3]["at"], is: "2027-01-15T08:00:00.000Z")
         expect(json["socket"]?["findings"]?.array?.map { $0["check"] }, is: ["farewell"])
-        expect(json["socket"]?["received"], is: 6)
-        expect(json["socket"]?["sent"], is: 3)
+        expect(["received", "sent"].map { json["socket"]?[$0] }, is: [6, 3])
         expect(json["socket"]?["closed"]?["code"], is: 1003)
     }
 
@@ -49,12 +49,9 @@ import Wire
         let socket = try await board.open("ada")
         for _ in 0..<5 { socket.send(.text("echo")) }
         _ = await socket.next(5)
-        let verdict = try await board.world.control(
-            .post, "journal/verify", #"{"exactly":1,"where":{"route":"socket","status":101}}"#)
-        expect(verdict.json["verified"], is: true)
-        let list = try await board.world.control(.get, "journal?route=socket")
-        expect(list.json["entries"]?.array?.first?["socket"]?["received"], is: 5)
-        expect(list.json["entries"]?.array?.first?["socket"]?["closed"], is: JSON.null)
+        try await board.world.verify(#"{"exactly":1,"where":{"route":"socket","status":101}}"#).expect(200)
+        let listed = try await board.world.control(.get, "journal?route=socket").json["entries"]?[0]?["socket"]
+        expect(["received", "closed"].map { listed?[$0] }, is: [5, .null])
         let sandboxes = try await board.world.control(.get, "sandboxes").json["sandboxes"]?.array
         expect(sandboxes?.first { $0["name"]?.string == board.world.name }?["sockets"], is: 1)
     }
@@ -62,21 +59,15 @@ import Wire
     @Test("a refused handshake is a plain answer, also when a fault refuses it", arguments: Depth.allCases)
     func refusals(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
-        let unknown = await #expect(throws: SocketRefused.self) {
-            _ = try await board.world.openSocket("/switchboard/sessions/nobody/socket")
-        }
-        expect(unknown?.answer.status, is: 401)
-        expect(unknown?.answer.text, is: #"{"code":"session-unknown"}"#)
-        expect(unknown?.answer.failure, is: "session-unknown")
+        let unknown = await #expect(throws: SocketRefused.self) { try await board.again("nobody") }
+        unknown?.answer.expect(401, #"{"code":"session-unknown"}"#, "session-unknown")
         #expect(unknown?.answer.entry?.record.socket == nil)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let plain = try await board.world.call(.get, "/switchboard/sessions/ada/socket")
         expect(plain.status, is: 426)
         expect(plain.failure, is: "upgrade-required")
         try await board.world.arm("refused", at: "socket")
-        let armed = await #expect(throws: SocketRefused.self) {
-            _ = try await board.world.openSocket("/switchboard/sessions/ada/socket")
-        }
+        let armed = await #expect(throws: SocketRefused.self) { try await board.again("ada") }
         expect(armed?.answer.failure, is: "refused")
         _ = try await board.again("ada")
     }
@@ -159,7 +150,7 @@ import Wire
         #expect(await board.sockets(1))
         expect(try await board.state()["gone"], is: ["ada 1000"])
         _ = try await board.world.call(.post, "/switchboard/sessions/cy")
-        try await board.world.control(.put, "faults", #"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
+        try await board.world.arm(#"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
         _ = try await board.world.call(.post, "/switchboard/count")
         // The rule takes effect before the call itself.
         expect(await bob.next(2), is: [.text("good bye"), .closed(dropped)])
@@ -170,9 +161,8 @@ import Wire
         expect(await cy.next(), is: .text("echo"))
     }
 
-    @Test("one message reaches 1,000 sockets, each once", arguments: Depth.allCases)
-    func thousand(_ depth: Depth) async throws {
-        let board = try await SwitchboardWorld(depth)
+    @Test("one message reaches 1,000 sockets, each once") func thousand() async throws {
+        let board = try await SwitchboardWorld(.pipeline)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let sockets = try await withThrowingTaskGroup(of: LiveSocket.self) { group in
             for _ in 0..<1000 { group.addTask { try await board.again("ada") } }
@@ -191,37 +181,30 @@ import Wire
 }
 
 @Suite("WebSockets and their sandbox", .timeLimit(.minutes(15))) struct SocketLifeTests {
-    private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
-
-    @Test("a reset closes them, and the new state knows nothing of them", arguments: Depth.allCases)
-    func reset(_ depth: Depth) async throws {
+    @Test(
+        "a reset, another state and a deletion close them, and what follows knows nothing of them",
+        arguments: Depth.allCases,
+        [
+            (.post, "reset", "", "the state was replaced"), (.put, "state/switchboard", "{}", "the state was replaced"),
+            (.delete, "sandboxes/", "", "the sandbox is gone"),
+        ] as [(HTTPRequest.Method, String, String, String)])
+    func endings(
+        _ depth: Depth, _ end: (method: HTTPRequest.Method, path: String, body: String, reason: String)
+    ) async throws {
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
-        try await board.world.control(.post, "reset")
-        expect(await socket.next(), is: .closed(replaced))
+        let path = end.path + (end.method == .delete ? board.world.name : "")
+        try await board.world.control(end.method, path, end.body)
+        expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: end.reason)))
         #expect(await board.sockets(0))
-        expect(try await board.state()["gone"], is: [])
+        // This vendor's state imports nothing.
+        if end.method != .put {
+            let state = try await board.state()
+            expect([state["gone"], state["sessions"]], is: [[], []])
+        }
         let fresh = try await board.open("ada")
         try await board.tell("anew", to: "ada")
         expect(await fresh.next(), is: .text("anew"))
-    }
-
-    @Test("replacing a state by a control call closes them", arguments: Depth.allCases)
-    func importing(_ depth: Depth) async throws {
-        let board = try await SwitchboardWorld(depth)
-        let socket = try await board.open("ada")
-        try await board.world.control(.put, "state/switchboard", "{}")
-        expect(await socket.next(), is: .closed(replaced))
-    }
-
-    @Test("a sandbox that is deleted closes them, and its successor is another one", arguments: Depth.allCases)
-    func deletion(_ depth: Depth) async throws {
-        let board = try await SwitchboardWorld(depth)
-        let socket = try await board.open("ada")
-        try await board.world.control(.delete, "sandboxes/\(board.world.name)")
-        expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
-        expect(try await board.state()["sessions"], is: [])
-        expect(board.world.sandbox.sockets, is: 0)
     }
 
     @Test("a handshake from before a reset opens nothing behind it") func lateOpening() async throws {

@@ -27,36 +27,28 @@ import Wire
 
     // MARK: What is stored
 
-    @Test(
-        "keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases
-    )
-    func conditions(_ engine: StoreEngine, _ depth: Depth) async throws {
+    @Test("keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases)
+    func conditions(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
-        let world = try await World(depth, on: stage, at: nil)
+        let world = try await World(on: stage, at: nil)
         try await world.set(seed: 7)
         try await world.set(profile: .observed)
         try await world.set("rezolve.device-check", "enforce")
         try await world.advance("90s")
         try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"2h"}"#)
-        let fault = #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#
-        try await world.control(.put, "faults", fault)
-        let chosen = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
-        expect(chosen.status, is: 200)
+        try await world.arm("service-unavailable", at: "rua.guest", call: 3)
+        try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#).expect(200)
         for _ in 1...2 { _ = try await world.call(.post, "/v2/credentials/register/guest") }
         let next = world.moved(to: try stage.restarted())
         for path in ["clock", "settings", "faults", "scenarios"] {
-            let (before, after) = (try await world.control(.get, path), try await next.control(.get, path))
-            expect(after.text, is: before.text)
+            expect(try await next.control(.get, path).text, is: try await world.control(.get, path).text)
         }
         expect(next.sandbox.timeToLive, is: .seconds(7200))
         expect(next.sandbox.created, is: world.sandbox.created)
         expect(next.sandbox.identifiers.uuid(), is: world.sandbox.identifiers.uuid())
-        let (before, after) = (
-            try await world.call(.post, "/v2/credentials/register/guest"),
-            try await next.call(.post, "/v2/credentials/register/guest")
-        )
-        expect(after.status, is: before.status)
-        expect(after.text, is: before.text)
+        let before = try await world.call(.post, "/v2/credentials/register/guest")
+        let after = try await next.call(.post, "/v2/credentials/register/guest")
+        expect("\(after.status) \(after.text)", is: "\(before.status) \(before.text)")
     }
 
     @Test("are none in which nothing changed, nor those that were removed", arguments: StoreEngine.allCases)
@@ -198,20 +190,19 @@ import Wire
         }
     }
 
-    @Test("are fetched again by a call that meets one on its way out", arguments: StoreEngine.allCases, Depth.allCases)
-    func handOver(_ engine: StoreEngine, _ depth: Depth) async throws {
+    @Test("are fetched again by a call that meets one on its way out", arguments: StoreEngine.allCases)
+    func handOver(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
-        let world = try await World(depth, on: stage)
+        let world = try await World(on: stage)
         let old = world.sandbox
         stage.emulator.sandboxes.handOver([old])
         #expect(old.isSealed)
         // Whoever still has the old one is told that it has moved.
         let vendor = try #require(stage.emulator.vendor("rezolve"))
-        let request = Request(method: .get, target: "/api/v2/ping", authority: "a", fields: FieldLines([]))
+        let request = Request(method: .get, target: "/v2/credentials/ping", authority: "a", fields: FieldLines([]))
         let match = stage.emulator.routes.match(request.method, request.path)
-        if case .moved = old.vendor(vendor).answer(old.beginExchange(request), at: match) {
-        } else if case .route = match {
-            Issue.record("a sealed sandbox has answered")
+        guard case .moved = old.vendor(vendor).answer(old.beginExchange(request), at: match) else {
+            throw StoreProblem("a sealed sandbox has answered")
         }
         expect(try await world.control(.get, "clock").json["frozen"], is: true)
         #expect(world.sandbox !== old)
@@ -242,20 +233,16 @@ import Wire
 
     // MARK: Rows that cannot be read
 
-    /// A copy of the place, with other documents in some of the sandbox's rows.
-    private func altered(_ world: World, _ alter: (StateRow) -> String?) throws -> StoreHome {
+    /// A copy of the place, with other documents in some of the sandbox's rows, and with more rows.
+    private func altered(
+        _ world: World, adding added: [StateRow] = [], _ alter: (StateRow) -> String? = { _ in nil }
+    ) throws -> StoreHome {
         _ = try stored(world)
         let copy = try #require(world.stage.home).copy()
         let store = try copy.open()
-        guard case .claimed(let claim, let rows, _, _) = try store.claim(world.name) else { throw StoreProblem("held") }
-        var changes = StateRows()
-        changes.written = rows.compactMap { row in
-            alter(row).map { StateRow(row.name, document: Array($0.utf8)) }
-        }
-        let moment = Moment(unixSeconds: 0)
-        _ = try store.write([
-            StoreChange(claim: claim, rows: changes, times: StoreTimes(created: moment, used: moment, expires: nil))
-        ])
+        let (claim, rows, _, _) = try store.claimed(world.name)
+        let changed = rows.compactMap { row in alter(row).map { StateRow(row.name, document: Array($0.utf8)) } }
+        expect(try store.put(changed + added, in: claim), is: [])
         try store.release([claim])
         store.leave()
         return copy
@@ -297,19 +284,7 @@ import Wire
     @Test("are set aside as a whole where a newer release has more of them", arguments: StoreEngine.allCases)
     func unknownPart(_ engine: StoreEngine) async throws {
         let world = try await World(on: Stage(keeping: StoreHome(engine)))
-        _ = try stored(world)
-        let home = try #require(world.stage.home).copy()
-        let store = try home.open()
-        guard case .claimed(let claim, _, _, _) = try store.claim(world.name) else { throw StoreProblem("held") }
-        var changes = StateRows()
-        changes.written = [StateRow(StateRow.Name(part: "moods"), rank: 99, document: Array("{}".utf8))]
-        let moment = Moment(unixSeconds: 0)
-        _ = try store.write([
-            StoreChange(claim: claim, rows: changes, times: StoreTimes(created: moment, used: moment, expires: nil))
-        ])
-        try store.release([claim])
-        store.leave()
-        let next = world.moved(to: try Stage(keeping: home))
+        let next = world.moved(to: try Stage(keeping: altered(world, adding: [StateRow("moods", "", 99, "{}")])))
         expect(try await next.control(.get, "clock").json["frozen"], is: false)
         let told = try #require(try await health(next.stage)["set_aside"]?["parts"]?[0])
         expect(told["sandbox"], is: .string(world.name))
@@ -364,8 +339,11 @@ import Wire
     // MARK: Files that cannot be used
 
     @Test("lie in no file of another kind, and say so") func foreignFiles() throws {
-        let folder = try TemporaryFolder(["letter.txt": "Dear Ada, this is no database, and longer than its head is."])
-        let other = try SQLite.made("\(folder.path)/other.db", "CREATE TABLE letters(text)")
+        let folder = try TemporaryFolder([
+            "letter.txt": "Dear Ada, this is no database, and longer than its head is.", "other.db": "",
+        ])
+        let other = try SQLite("\(folder.path)/other.db")
+        try other.run("CREATE TABLE letters(text)")
         let newer = try SQLiteStore("\(folder.path)/newer.db")
         newer.leave()
         let sqlite = try SQLite("\(folder.path)/newer.db")
@@ -390,14 +368,5 @@ import Wire
             }
         }
         #expect(try folder.text(of: "letter.txt").hasPrefix("Dear Ada"))
-    }
-}
-
-extension SQLite {
-    fileprivate static func made(_ path: String, _ sql: String) throws -> SQLite {
-        try Data().write(to: URL(filePath: path))
-        let sqlite = try SQLite(path)
-        try sqlite.run(sql)
-        return sqlite
     }
 }

@@ -139,18 +139,12 @@ final class Subscriber: Vendor {
     // MARK: - Fixtures
 
     static func fixtures(_ urls: [String: String]) throws -> TemporaryFolder {
-        func failures(_ list: [(String, Int)]) -> String {
-            "failures:\n"
-                + list.map { name, status in
-                    "  \(name): { about: \"x\", status: \(status), body: { code: \"\(name)\" }, evidence: ours, source: \"tests\" }\n"
-                }.joined()
-        }
-        return try TemporaryFolder([
+        try TemporaryFolder([
             "notary/accounts.yaml": "motto: \"x\"\n",
-            "notary/failures.yaml": failures([("nothing-here", 404), ("token-wrong", 401), ("keys-broken", 500)]),
+            "notary/failures.yaml": failureSheet(Notary.statuses),
             "subscriber/accounts.yaml": urls.map { "\($0.key): \"\($0.value)\"\n" }.sorted().joined(),
-            "subscriber/failures.yaml": failures([
-                ("nothing-here", 404), ("key-unknown", 401), ("keys-unavailable", 503), ("signature-wrong", 401),
+            "subscriber/failures.yaml": failureSheet([
+                "nothing-here": 404, "key-unknown": 401, "keys-unavailable": 503, "signature-wrong": 401,
             ]),
         ])
     }

@@ -183,13 +183,11 @@ final class Switchboard: Vendor {
     { current }
 
     static func fixtures(_ motto: String = "at your service") throws -> TemporaryFolder {
-        let failures = [("nothing-here", 404), ("session-unknown", 401), ("upgrade-required", 426), ("refused", 409)]
-            .map { name, status in
-                "  \(name): { about: \"x\", status: \(status), body: { code: \"\(name)\" }, evidence: ours, source: \"tests\" }"
-            }
-        return try TemporaryFolder([
+        try TemporaryFolder([
             "switchboard/accounts.yaml": "motto: \"\(motto)\"\n",
-            "switchboard/failures.yaml": "failures:\n" + failures.joined(separator: "\n") + "\n",
+            "switchboard/failures.yaml": failureSheet([
+                "nothing-here": 404, "session-unknown": 401, "upgrade-required": 426, "refused": 409,
+            ]),
         ])
     }
 }

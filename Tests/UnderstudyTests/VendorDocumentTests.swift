@@ -73,8 +73,7 @@ import Testing
         let store = FixtureStore(layers: [folder.path])
         let stage = try Stage(Emulator(fixtures: store, loaders: [VendorLoader(Notary.self)]))
         #expect(try store.usage(of: folder.path).unread == ["notary/answers/all.yaml", "notary/requests.yaml"])
-        let answer = try await World(on: stage, at: nil).control(.get, "openapi/notary.json")
-        answer.expectProblem(
+        try await World(on: stage, at: nil).control(.get, "openapi/notary.json").expectProblem(
             500, "fixtures-wrong", "answers/all.yaml:1:12: unknown route “whoam”; did you mean “whoami”?")
         #expect(try store.usage(of: folder.path).unread == ["notary/requests.yaml"])
     }
