@@ -227,7 +227,7 @@ import Tokens
 
 @Suite("IMS's key URLs") struct KeyURLTests {
     private func isAllowed(_ url: String, named: Set<String> = []) -> Bool {
-        IMSKeyURL(url).map { $0.obstacle(.documented, named: named) == nil } ?? false
+        IMSKeyURL(url).map { $0.obstacle(IMSSwitches(), named: named) == nil } ?? false
     }
 
     @Test(

@@ -60,7 +60,7 @@ import Tokens
             changed.text(), try changed.header("kid", value).text(), try changed.header("crit", value).text(),
         ].map { text in
             var presented = IMSFacts.Presented(
-                vendor, .documented, at: Moment(unixSeconds: Double(World.exampleMoment)))
+                vendor, IMSSwitches(), at: Moment(unixSeconds: Double(World.exampleMoment)))
             presented.token = IMSToken(text + (value == nil ? "=" : ""))
             return IMSFacts(presented)
         }

@@ -38,7 +38,7 @@ extension Notary {
 extension Notary {
     static let tokenKinds = [TokenKind(name: "seal", about: "for tests", members: [], defects: [])]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(ControlRefusal) -> String {
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<Notary>) throws(ControlRefusal) -> String {
         let key = setting.state.keys[0].signing
         let draft = TokenDraft(header: ["kid": JSON(key.id), "alg": "ES256"], claims: ["sub": "me"])
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: setting.moment)

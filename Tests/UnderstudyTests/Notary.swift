@@ -24,7 +24,6 @@ final class Notary: Vendor {
     }
 
     struct Switches: VendorSwitches {
-        static let declarations = declared()
         mutating func code(_ coder: inout SwitchCoder) {}
     }
 

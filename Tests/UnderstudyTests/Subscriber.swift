@@ -23,7 +23,6 @@ final class Subscriber: Vendor {
     }
 
     struct Switches: VendorSwitches {
-        static let declarations = declared()
         var coolDown = 30
         mutating func code(_ coder: inout SwitchCoder) {
             coder.count("cool-down", &coolDown, in: 0...3600, about: "seconds between two fetches", source: "tests")

@@ -30,7 +30,6 @@ final class Switchboard: Vendor {
     }
 
     struct Switches: VendorSwitches {
-        static let declarations = declared()
         mutating func code(_ coder: inout SwitchCoder) {}
     }
 

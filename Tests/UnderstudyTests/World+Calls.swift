@@ -1,4 +1,5 @@
 import Support
+import Testing
 
 extension World {
     /// Credentials of Rezolve's partner 317, for the many tests that need some vendor's calls.

@@ -10,6 +10,8 @@ public protocol FieldDialect: Sendable {
 }
 
 extension FieldDialect {
+    public static var fieldPolicy: FieldPolicy { FieldPolicy() }
+
     /// The refusal of one field, by a rule of the vendor's own.
     ///
     /// - Parameter reason: what was found and what would be right, following the field's name.

@@ -18,7 +18,6 @@ final class OwnRoutes: Vendor {
     }
 
     struct Switches: VendorSwitches {
-        static let declarations = declared()
         mutating func code(_ coder: inout SwitchCoder) {}
     }
 

@@ -104,12 +104,13 @@ package struct LoadedVendors: Sendable {
 /// A vendor that can be mounted: the public interface of a vendor's target.
 public struct VendorLoader: SwitchDeclaring, Sendable {
     public let identity: VendorIdentity
-    public let switchDeclarations: [SwitchDeclaration]
+    @usableFromInline let listSwitches: @Sendable () -> [SwitchDeclaration]
     @usableFromInline let listRules: @Sendable () -> [RuleListing]
     @usableFromInline let listCheckers: @Sendable () -> [TokenChecker]
     /// Loads the vendor's fixtures and prepares it to answer; throws the first problem with them.
     public let load: @Sendable (FixtureStore) throws(FixtureProblem) -> any AnyLoadedVendor
 
+    public var switchDeclarations: [SwitchDeclaration] { listSwitches() }
     /// The rules for judging tokens and their senders, in the order of its checks.
     public var rules: [RuleListing] { listRules() }
     /// Rules of its clients for judging a token without a server.
@@ -118,7 +119,7 @@ public struct VendorLoader: SwitchDeclaring, Sendable {
     @inlinable
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity
-        switchDeclarations = V.Switches.declarations
+        listSwitches = { V.Switches.declared() }
         listRules = { V.rules }
         listCheckers = { V.checkers }
         load = { (store) throws(FixtureProblem) in try LoadedVendor(type, fixtures: store) }
@@ -189,6 +190,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
     // Made here, since outside the vendor's own target generic code would look up types for each list.
     @usableFromInline let routes: [RouteListing]
     @usableFromInline let failureNames: [String]
+    @usableFromInline let switchDeclarations: [SwitchDeclaration]
     @usableFromInline let catalog: FailureCatalog<V.Failure>
     /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
     @usableFromInline let secrets: Set<String>
@@ -207,7 +209,8 @@ final class LoadedVendor<V: Vendor>: Sendable {
         let ids = table.map(\.id)
         routes = table.map { $0.listing }
         failureNames = V.Failure.allCases.map { $0.rawValue }
-        catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
+        switchDeclarations = V.Switches.declared()
+        catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: switchDeclarations, routes: ids))
         vendor = try V(fixtures: fixtures)
         scenarios = try Scenario.all(
             in: fixtures,
@@ -247,7 +250,6 @@ extension LoadedVendor: AnyLoadedVendor {
                 failures: try catalog.shapes(), security: table.map { V.security(of: $0.access) })
         }
     }
-    @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
     @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
     @usableFromInline var requestFacts: [(name: String, about: String)] { V.requestFacts }
@@ -259,7 +261,7 @@ extension LoadedVendor: AnyLoadedVendor {
     func sampleRequest(at moment: Moment, base: String) throws(ControlRefusal) -> SampleRequest {
         let sandbox = SandboxIdentity(name: SandboxName.standard, start: "00000000", publicBase: PublicBase(base))
         return try vendor.sampleRequest(
-            in: TokenSetting(state: vendor.initialState, moment: moment, switches: .documented, sandbox: sandbox))
+            in: TokenSetting(state: vendor.initialState, moment: moment, switches: .init(), sandbox: sandbox))
     }
 
     @usableFromInline

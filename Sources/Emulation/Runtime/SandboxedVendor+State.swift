@@ -209,13 +209,13 @@ extension SandboxedVendor {
         let own = V.tokenKinds.first { $0.name == order.kind }?.defects ?? []
         // A defect of the vendor's own may only show with the request, such as another customer's path.
         guard let defect = order.members["defect"]?.string, !own.contains(defect) else {
-            return MintedToken(token: try vendor.mint(order, in: setting))
+            return MintedToken(token: try vendor.mint(order.kind, order.members, in: setting))
         }
         try Self.check(defect, of: order, own)
-        let minted = try vendor.mint(order, in: setting)
+        let minted = try vendor.mint(order.kind, order.members, in: setting)
         var members = order.members
         members["defect"] = nil
-        let sound = try vendor.mint(MintRequest(kind: order.kind, members: members), in: setting)
+        let sound = try vendor.mint(order.kind, members, in: setting)
         func marks(_ token: String) -> [String] {
             vendor.explain(token, knowing: [:], in: setting).findings.all.map {
                 "\($0.check) \($0.outcome) \($0.found == nil || $0.found == .absent) \($0.note ?? "")"

@@ -85,7 +85,7 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
         self.changes = changes
         content = Mutex(
             Content(loaded: loaded, state: loaded.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
-        behaviour = Mutex(Self.behaviour(settings))
+        behaviour = Mutex(Self.behaviour(settings, of: loaded))
     }
 
     deinit { vendors.uploads.add(-content.withLock { $0.countedUploads }) }
@@ -98,8 +98,8 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
     @usableFromInline
     func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep { answering(exchange, match, self) }
 
-    private static func behaviour(_ settings: Settings) -> Behaviour {
-        let values = settings.values(vendor: V.identity.id, V.Switches.declarations)
+    private static func behaviour(_ settings: Settings, of loaded: LoadedVendor<V>) -> Behaviour {
+        let values = settings.values(vendor: V.identity.id, loaded.switchDeclarations)
         return Behaviour(switches: V.Switches(values), values: values)
     }
 
@@ -108,7 +108,7 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
 
     @usableFromInline
     func apply(_ settings: Settings) {
-        let fresh = Self.behaviour(settings)
+        let fresh = Self.behaviour(settings, of: loaded)
         behaviour.withLock { $0 = fresh }
     }
 }

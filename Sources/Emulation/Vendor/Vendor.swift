@@ -154,7 +154,7 @@ public protocol Vendor: Sendable {
     static var requestFacts: [(name: String, about: String)] { get }
 
     /// Returns the token in its compact form.
-    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String
 
     /// Returns what this vendor would answer to a token, given without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
@@ -269,8 +269,15 @@ extension Vendor {
     package static var tokenKinds: [TokenKind] { [] }
     package static var requestFacts: [(name: String, about: String)] { [] }
     private var noTokens: ControlRefusal { ControlRefusal("\(Self.identity.title) mints no tokens") }
-    package func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String {
+    package func mint(_ order: inout MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String {
         throw noTokens
+    }
+    /// Mints a token of that kind, as these members ask.
+    package func mint(
+        _ kind: String, _ members: JSONObject = [:], in setting: TokenSetting<Self>
+    ) throws(ControlRefusal) -> String {
+        var order = MintRequest(kind: kind, members: members)
+        return try mint(&order, in: setting)
     }
     package func explain(
         _ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>

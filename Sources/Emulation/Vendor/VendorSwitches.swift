@@ -4,7 +4,6 @@ public protocol VendorSwitches: Sendable {
     init()
     /// Names each switch once, with what it decides.
     mutating func code(_ coder: inout SwitchCoder)
-    static var declarations: [SwitchDeclaration] { get }
 }
 
 /// A named set of switch values.
@@ -90,6 +89,7 @@ public struct SwitchValues: Sendable, Hashable {
 
 extension VendorSwitches {
     /// All switches, as ``code(_:)`` names them.
+    @usableFromInline
     package static func declared() -> [SwitchDeclaration] {
         var (coder, switches) = (SwitchCoder(nil), Self())
         switches.code(&coder)
@@ -101,12 +101,6 @@ extension VendorSwitches {
         var coder = SwitchCoder(values)
         self.init()
         code(&coder)
-    }
-
-    /// The switches as profile `documented` sets them.
-    package static var documented: Self {
-        let values = declarations.map { ($0.name, $0.documented) }
-        return Self(SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first })))
     }
 }
 

@@ -14,10 +14,12 @@ public struct TokenKind: Sendable {
     }
 }
 
+/// What a request asks for a token. Its members are refused unless a vendor has read them.
 public struct MintRequest: Sendable {
     package let kind: String
     /// The request's members, in the control API's format.
     package let members: JSONObject
+    private var known: Set<String> = ["header", "claims"]
 
     package init(kind: String, members: JSONObject = [:]) {
         self.kind = kind
@@ -31,89 +33,6 @@ public struct MintRequest: Sendable {
         var members = members
         members["claims"] = .object(own)
         return MintRequest(kind: kind, members: members)
-    }
-}
-
-public struct MintedToken: Sendable {
-    package let token: String
-
-    var bytes: [UInt8] { Array(token.utf8) }
-
-    /// The token for programs, with the header and claims read back from its text: a defect may have changed either.
-    package var json: JSON {
-        // The minter has no length limit, and some defects are encoding errors.
-        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
-        return [
-            "token": .string(token), "header": read.header.map(JSON.object) ?? .null,
-            "claims": read.claims.map(JSON.object) ?? .null,
-        ]
-    }
-}
-
-/// The sandbox context for minting and explaining.
-public struct TokenSetting<V: Vendor>: Sendable {
-    package let state: V.State
-    /// The moment by the sandbox's clock.
-    package let moment: Moment
-    package let switches: V.Switches
-    package let sandbox: SandboxIdentity
-    package private(set) var selector = SandboxSelector.none
-    package private(set) var identifiers = IdentifierSource()
-
-    /// The server's public address, for clients that select the sandbox in this way.
-    package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
-}
-
-public struct TokenVerdict<Failure: VendorFailure>: Sendable {
-    /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
-    package let kind: String?
-    /// The account whose key matches, in words; `nil` when none does.
-    package let account: String?
-    /// Every check, and the failure that the first broken one causes.
-    package let findings: Findings<Failure>
-
-    package init(kind: String?, account: String?, findings: Findings<Failure>) {
-        (self.kind, self.account, self.findings) = (kind, account, findings)
-    }
-}
-
-/// A request that a person can send right away.
-public struct SampleRequest: Sendable {
-    package let endpoint: Endpoint
-    package let fields: [(name: String, value: String)]
-    package let body: String
-    private let refusedPlace: Endpoint?
-
-    /// - Parameter refusedPlace: where the vendor refuses the same request, for one without credentials.
-    package init(
-        endpoint: Endpoint, fields: [(name: String, value: String)], body: String,
-        refusedAt refusedPlace: Endpoint? = nil
-    ) {
-        (self.endpoint, self.fields, self.body, self.refusedPlace) = (endpoint, fields, body, refusedPlace)
-    }
-
-    /// A request that the vendor refuses: this one with another character near the end of its credentials.
-    package var refused: SampleRequest {
-        let fields = fields.map { name, value in
-            // In a token that is within the signature, and not its last character, some bits of which count for nothing.
-            guard name == "authorization",
-                let place = value.index(value.endIndex, offsetBy: -10, limitedBy: value.startIndex)
-            else { return (name, value) }
-            return (name, value[..<place] + (value[place] == "A" ? "B" : "A") + value[place...].dropFirst())
-        }
-        return SampleRequest(endpoint: refusedPlace ?? endpoint, fields: fields, body: body)
-    }
-}
-
-/// Reads the members of a mint request, and refuses unknown ones.
-package struct MintRequestReader {
-    private let kind: String
-    private let members: JSONObject
-    private var known: Set<String> = ["header", "claims"]
-
-    package init(_ order: MintRequest) {
-        kind = order.kind
-        members = order.members
     }
 
     /// A string member; a number counts as its text, since a command line cannot tell them apart.
@@ -193,6 +112,77 @@ package struct MintRequestReader {
                 "a token of kind \(kind) has no member \(unknown)\(Nearest.hint(to: unknown, among: known.sorted()))")
         }
         return defect
+    }
+}
+
+public struct MintedToken: Sendable {
+    package let token: String
+
+    var bytes: [UInt8] { Array(token.utf8) }
+
+    /// The token for programs, with the header and claims read back from its text: a defect may have changed either.
+    package var json: JSON {
+        // The minter has no length limit, and some defects are encoding errors.
+        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
+        return [
+            "token": .string(token), "header": read.header.map(JSON.object) ?? .null,
+            "claims": read.claims.map(JSON.object) ?? .null,
+        ]
+    }
+}
+
+/// The sandbox context for minting and explaining.
+public struct TokenSetting<V: Vendor>: Sendable {
+    package let state: V.State
+    /// The moment by the sandbox's clock.
+    package let moment: Moment
+    package let switches: V.Switches
+    package let sandbox: SandboxIdentity
+    package private(set) var selector = SandboxSelector.none
+    package private(set) var identifiers = IdentifierSource()
+
+    /// The server's public address, for clients that select the sandbox in this way.
+    package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
+}
+
+public struct TokenVerdict<Failure: VendorFailure>: Sendable {
+    /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
+    package let kind: String?
+    /// The account whose key matches, in words; `nil` when none does.
+    package let account: String?
+    /// Every check, and the failure that the first broken one causes.
+    package let findings: Findings<Failure>
+
+    package init(kind: String?, account: String?, findings: Findings<Failure>) {
+        (self.kind, self.account, self.findings) = (kind, account, findings)
+    }
+}
+
+/// A request that a person can send right away.
+public struct SampleRequest: Sendable {
+    package let endpoint: Endpoint
+    package let fields: [(name: String, value: String)]
+    package let body: String
+    private let refusedPlace: Endpoint?
+
+    /// - Parameter refusedPlace: where the vendor refuses the same request, for one without credentials.
+    package init(
+        endpoint: Endpoint, fields: [(name: String, value: String)], body: String,
+        refusedAt refusedPlace: Endpoint? = nil
+    ) {
+        (self.endpoint, self.fields, self.body, self.refusedPlace) = (endpoint, fields, body, refusedPlace)
+    }
+
+    /// A request that the vendor refuses: this one with another character near the end of its credentials.
+    package var refused: SampleRequest {
+        let fields = fields.map { name, value in
+            // In a token that is within the signature, and not its last character, some bits of which count for nothing.
+            guard name == "authorization",
+                let place = value.index(value.endIndex, offsetBy: -10, limitedBy: value.startIndex)
+            else { return (name, value) }
+            return (name, value[..<place] + (value[place] == "A" ? "B" : "A") + value[place...].dropFirst())
+        }
+        return SampleRequest(endpoint: refusedPlace ?? endpoint, fields: fields, body: body)
     }
 }
 

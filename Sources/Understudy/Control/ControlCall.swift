@@ -114,8 +114,6 @@ extension Request {
 
 /// How contents and queries of control calls are read.
 enum ControlFields: FieldDialect {
-    static let fieldPolicy = FieldPolicy()
-
     static func refusal(of problems: [FieldProblem]) -> ControlProblem {
         let (problem, name) = (problems[0], problems[0].path)
         if let reason = problem.reason(of: "The content", expected: nil, whenEmpty: "is empty; expected a JSON object")

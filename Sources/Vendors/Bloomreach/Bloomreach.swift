@@ -36,7 +36,7 @@ final class Bloomreach: Vendor {
         accounts = try BloomreachAccounts(fixtures)
         content = try BloomreachContent(fixtures, accounts)
         failures = try FailureCatalog(
-            fixtures, scope: FailureScope(switches: BloomreachSwitches.declarations, routes: Self.routes.map(\.id)))
+            fixtures, scope: FailureScope(switches: BloomreachSwitches.declared(), routes: Self.routes.map(\.id)))
         initialState = BloomreachState(accounts, content)
     }
 

@@ -26,14 +26,13 @@ extension Bloomreach {
             ], defects: BloomreachDefect.names(of: .streamToken)),
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(ControlRefusal) -> String {
-        var reader = MintRequestReader(order)
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<Bloomreach>) throws(ControlRefusal) -> String {
         let isStream = order.kind == "stream-token"
-        let signer = if isStream { try streamSigner(&reader) } else { try projectSigner(&reader) }
-        let named = try reader.string("customer")
+        let signer = if isStream { try streamSigner(&order) } else { try projectSigner(&order) }
+        let named = try order.string("customer")
         if named?.isEmpty == true { throw ControlRefusal("customer is empty; expected a registered id") }
         let registered = if let named { named } else { try firstCustomer(of: signer.project, in: setting.state) }
-        let lifetime = try reader.int("expires_in").map { Duration.seconds($0) }
+        let lifetime = try order.int("expires_in").map { Duration.seconds($0) }
         let expiry = JSON((setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))).wholeSeconds)
         let ids: JSON = [BloomreachID.registered: .string(registered)]
         let draft: TokenDraft =
@@ -41,7 +40,7 @@ extension Bloomreach {
             ? .streamToken(key: signer.key, ids: ids, expiry: expiry)
             : .customerToken(key: signer.key, subject: ids, expiry: expiry)
         let rules = isStream ? BloomreachTokenFamily.streamToken : .customerToken
-        return try reader.mint(
+        return try order.mint(
             UnsignedToken(draft, key: signer.key.signing, algorithm: rules.algorithm), at: setting.moment,
             own: { BloomreachDefect($0, rules) }
         ) { (defect, token) throws(ControlRefusal) in try defect.apply(to: &token, of: signer.stream, in: accounts) }
@@ -54,18 +53,18 @@ extension Bloomreach {
         let key: BloomreachSigningKey
     }
 
-    private func projectSigner(_ reader: inout MintRequestReader) throws(ControlRefusal) -> Signer {
-        let project = try accounts.project(named: try reader.string("project")) { !$0.privateKeys.isEmpty }
-        let key = try Self.key(try reader.string("key"), among: project.privateKeys, of: "project \(project.token)")
+    private func projectSigner(_ order: inout MintRequest) throws(ControlRefusal) -> Signer {
+        let project = try accounts.project(named: try order.string("project")) { !$0.privateKeys.isEmpty }
+        let key = try Self.key(try order.string("key"), among: project.privateKeys, of: "project \(project.token)")
         return Signer(project: project, stream: nil, key: key)
     }
 
-    private func streamSigner(_ reader: inout MintRequestReader) throws(ControlRefusal) -> Signer {
-        let id = try reader.string("stream")
+    private func streamSigner(_ order: inout MintRequest) throws(ControlRefusal) -> Signer {
+        let id = try order.string("stream")
         let stream: BloomreachStream = try ControlRefusal.require(
             id.map(accounts.stream) ?? accounts.streams.first { !$0.signingKeys.isEmpty }, "no stream has the id",
             id ?? "", among: accounts.streams.map(\.id))
-        let key = try Self.key(try reader.string("key"), among: stream.signingKeys, of: "stream \(stream.id)")
+        let key = try Self.key(try order.string("key"), among: stream.signingKeys, of: "stream \(stream.id)")
         return Signer(project: stream.project, stream: stream, key: key)
     }
 

@@ -24,8 +24,6 @@ struct BloomreachSwitches: VendorSwitches {
     /// All values, for the conditions in `failures.yaml`.
     var values = SwitchValues([:])
 
-    static let declarations = declared()
-
     mutating func code(_ coder: inout SwitchCoder) {
         values = coder.values ?? values
         coder.choice(

@@ -49,12 +49,11 @@ extension Comapi {
     /// The default user of minted tokens.
     static let sampleUser = "mira"
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> String {
-        var reader = MintRequestReader(order)
-        let space = try accounts.space(named: try reader.string("space"))
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> String {
+        let space = try accounts.space(named: try order.string("space"))
         return order.kind == "app"
-            ? try mintAppToken(&reader, of: space, in: setting)
-            : try mintSessionToken(&reader, of: space, in: setting)
+            ? try mintAppToken(&order, of: space, in: setting)
+            : try mintSessionToken(&order, of: space, in: setting)
     }
 
     private func other(than space: ComapiSpace) throws(ControlRefusal) -> ComapiSpace {
@@ -66,18 +65,18 @@ extension Comapi {
     // MARK: The app's token
 
     private func mintAppToken(
-        _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+        _ order: inout MintRequest, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(ControlRefusal) -> String {
         let now = setting.moment.wholeSeconds
-        let nonce = try nonce(&reader, of: space, in: setting)
+        let nonce = try nonce(&order, of: space, in: setting)
         let draft = TokenDraft(
             header: ["alg": "HS256", "typ": "JWT"],
             claims: [
-                space.idClaim: .string(try reader.string("user") ?? Self.sampleUser), "nonce": .string(nonce),
+                space.idClaim: .string(try order.string("user") ?? Self.sampleUser), "nonce": .string(nonce),
                 "aud": .string(space.audience), "iss": .string(space.issuer), "iat": JSON(now),
-                "exp": JSON(try Self.end(now, try reader.int("expires_in") ?? 86_400)),
+                "exp": JSON(try Self.end(now, try order.int("expires_in") ?? 86_400)),
             ])
-        return try reader.mint(
+        return try order.mint(
             UnsignedToken(draft, key: space.sharedKey, algorithm: .hs256), at: setting.moment,
             own: AppDefect.init(rawValue:)
         ) { (defect, token) throws(ControlRefusal) in try apply(defect, to: &token, of: space, in: setting) }
@@ -91,10 +90,10 @@ extension Comapi {
     }
 
     private func nonce(
-        _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+        _ order: inout MintRequest, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(ControlRefusal) -> String {
-        let id = try reader.string("authenticationId")
-        if let nonce = try reader.string("nonce") { return nonce }
+        let id = try order.string("authenticationId")
+        if let nonce = try order.string("nonce") { return nonce }
         if let id {
             guard let challenge = setting.state.challenges[id], challenge.space == space.id else {
                 throw ControlRefusal("no challenge of API space \(space.id.text) has the id \(id)")
@@ -153,14 +152,14 @@ extension Comapi {
 
 extension Comapi {
     private func mintSessionToken(
-        _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+        _ order: inout MintRequest, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(ControlRefusal) -> String {
-        let profile = ComapiID(try reader.string("profile") ?? Self.sampleUser)
-        let sessionID = try reader.string("session")
-        let lifetime = try reader.int("expires_in")
+        let profile = ComapiID(try order.string("profile") ?? Self.sampleUser)
+        let sessionID = try order.string("session")
+        let lifetime = try order.int("expires_in")
         var claims = try sessionClaims(profile, sessionID, lifetime, of: space, in: setting)
         var draft = claims.draft
-        let defect = try reader.finish(&draft)
+        let defect = try order.finish(&draft)
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
         guard let defect else { return try ControlRefusal.wording { try draft.sessionToken(by: key) } }

@@ -18,8 +18,6 @@ struct ComapiSwitches: VendorSwitches {
     var echoesFrames = true
     var adoptsEarlierSessions = true
 
-    static let declarations = declared()
-
     mutating func code(_ coder: inout SwitchCoder) {
         coder.flag(
             "accepts-millisecond-times", &acceptsMillisecondTimes, observed: false,

@@ -27,13 +27,12 @@ extension IMS {
             ], defects: OwnDefect.allCases.map(\.rawValue))
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(ControlRefusal) -> String {
-        var reader = MintRequestReader(order)
-        let issuer = try issuer(try reader.string("issuer"), in: setting.state)
-        let signer = try reader.string("signed_by") ?? issuer.record.name
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<IMS>) throws(ControlRefusal) -> String {
+        let issuer = try issuer(try order.string("issuer"), in: setting.state)
+        let signer = try order.string("signed_by") ?? issuer.record.name
         let key = try signingKey(of: signer, in: setting.state)
-        let draft = try draft(for: issuer, key, &reader, in: setting)
-        return try reader.mint(
+        let draft = try draft(for: issuer, key, &order, in: setting)
+        return try order.mint(
             UnsignedToken(draft, key: key, algorithm: .rs256), at: setting.moment, own: OwnDefect.init(rawValue:)
         ) { (defect, token) throws(ControlRefusal) in try apply(defect, to: &token, of: signer, in: setting.state) }
     }
@@ -60,16 +59,16 @@ extension IMS {
     }
 
     private func draft(
-        for issuer: IMSIssuer, _ key: SigningKey, _ reader: inout MintRequestReader, in setting: TokenSetting<IMS>
+        for issuer: IMSIssuer, _ key: SigningKey, _ order: inout MintRequest, in setting: TokenSetting<IMS>
     ) throws(ControlRefusal) -> TokenDraft {
         let record = issuer.record
-        let subject = try reader.string("sub")
+        let subject = try order.string("sub")
         let user = setting.state.users.all.first { $0.tenant == record.tenant && $0.state == .active }
         let now = setting.moment.wholeSeconds
-        let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? 600)
+        let (expiry, isTooFar) = now.addingReportingOverflow(try order.int("expires_in") ?? 600)
         if isTooFar { throw ControlRefusal("expires_in is too large") }
         var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
-        header["kid"] = (try reader.string("kid") ?? key.id).map(JSON.string)
+        header["kid"] = (try order.string("kid") ?? key.id).map(JSON.string)
         var claims: JSONObject = [
             "iss": .string(record.issuer(at: setting.base)),
             "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"), "iat": JSON(now), "exp": JSON(expiry),
@@ -117,7 +116,7 @@ extension IMS {
     }
 
     func sampleRequest(in setting: TokenSetting<IMS>) throws(ControlRefusal) -> SampleRequest {
-        let token = try mint(MintRequest(kind: "user"), in: setting)
+        let token = try mint("user", in: setting)
         return SampleRequest(endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(token)")], body: "")
     }
 

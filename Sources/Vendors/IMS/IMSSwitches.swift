@@ -21,8 +21,6 @@ struct IMSSwitches: VendorSwitches {
     /// Hosts that may be asked for keys without TLS, in lower case.
     var allowedPlainHosts: [String] = []
 
-    static let declarations = declared()
-
     mutating func code(_ coder: inout SwitchCoder) {
         coder.limit(
             "max-lifetime-seconds", &maximumLifetimeSeconds,

@@ -54,8 +54,6 @@ struct OktaSwitches: VendorSwitches {
     var authTimeLagSeconds = 1
     var answersOpenIDAlone = true
 
-    static let declarations = declared()
-
     mutating func code(_ coder: inout SwitchCoder) {
         coder.choice(
             "validator-profile", &validatorProfile, observed: .observed,

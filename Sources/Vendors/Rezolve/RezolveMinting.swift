@@ -59,13 +59,12 @@ extension Rezolve {
             defects: OwnDefect.all),
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> String {
-        var reader = MintRequestReader(order)
-        let partner = try signer(try reader.string("partner"))
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> String {
+        let partner = try signer(try order.string("partner"))
         let key = try ControlRefusal.require(
             partner.authKey?.signing, "partner \(partner.id) has no auth key, so nothing can be signed for it")
-        let draft = try draft(order.kind, of: partner, &reader, in: setting)
-        return try reader.mint(
+        let draft = try draft(of: partner, &order, in: setting)
+        return try order.mint(
             UnsignedToken(draft, key: key, algorithm: .hs512), at: setting.moment, own: OwnDefect.init(rawValue:)
         ) { apply($0, to: &$1, of: partner, in: setting) }
     }
@@ -79,14 +78,14 @@ extension Rezolve {
     }
 
     private func draft(
-        _ kind: String, of partner: RezolvePartner, _ reader: inout MintRequestReader, in setting: TokenSetting<Rezolve>
+        of partner: RezolvePartner, _ order: inout MintRequest, in setting: TokenSetting<Rezolve>
     ) throws(ControlRefusal) -> TokenDraft {
-        let named = try reader.string("customer")
-        let partnerEntityID = try reader.string("partner_entity_id")
-        let device = try reader.string("device_id") ?? accounts.sampleDeviceID
-        let standard = kind == "logout" ? Self.logoutLifetime : Self.sessionLifetime
-        let expiry = setting.moment + (try reader.int("expires_in").map { .seconds($0) } ?? standard)
-        if kind == "registration" {
+        let named = try order.string("customer")
+        let partnerEntityID = try order.string("partner_entity_id")
+        let device = try order.string("device_id") ?? accounts.sampleDeviceID
+        let standard = order.kind == "logout" ? Self.logoutLifetime : Self.sessionLifetime
+        let expiry = setting.moment + (try order.int("expires_in").map { .seconds($0) } ?? standard)
+        if order.kind == "registration" {
             return .registration(partnerEntityID: partnerEntityID ?? "user-2001", expiry: expiry)
         }
         let known = named.map { setting.state.customers[$0] } ?? firstCustomer(of: partner, in: setting.state)
@@ -156,9 +155,8 @@ extension Rezolve {
     func sampleRequest(in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> SampleRequest {
         let partner = try signer(nil)
         // A new user each time, so that the command works again after a restart.
-        let order = MintRequest(
-            kind: "registration", members: ["partner_entity_id": .string("user-\(setting.moment.wholeSeconds)")])
-        let token = try mint(order, in: setting)
+        let token = try mint(
+            "registration", ["partner_entity_id": .string("user-\(setting.moment.wholeSeconds)")], in: setting)
         return SampleRequest(
             endpoint: .post("/api/v1/authentication/register"),
             fields: [

@@ -42,8 +42,6 @@ struct RezolveSwitches: VendorSwitches {
     var notBefore = NotBefore.enforce
     var userAnswers = UserAnswers.full
 
-    static let declarations = declared()
-
     mutating func code(_ coder: inout SwitchCoder) {
         coder.condition(
             "error-envelope", documented: ErrorEnvelope.bare, observed: .errorsArray,

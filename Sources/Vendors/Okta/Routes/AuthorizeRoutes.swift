@@ -21,7 +21,7 @@ extension Okta {
         } else {
             request = try OktaAuthorizeRequest(parameters, of: client, among: state.clients, at: server, call.switches)
         }
-        if !client.allows(redirectURI: request.redirectURI, .documented) {
+        if !client.allows(redirectURI: request.redirectURI, OktaSwitches()) {
             call.findings.note(
                 "redirect-uri", expected: .anyOf(client.redirectURIs), found: .text(request.redirectURI),
                 note: "It is not registered; the switch redirect-uris accepts it.", source: "switch redirect-uris")

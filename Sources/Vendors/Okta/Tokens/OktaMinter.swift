@@ -6,7 +6,7 @@ import Tokens
 struct OktaMinter {
     let vendor: Okta
     let setting: TokenSetting<Okta>
-    var reader: MintRequestReader
+    var order: MintRequest
     /// The keys of the server that issues the token; `nil` for tokens of clients and devices.
     private(set) var issuer: IssuerKeys?
 
@@ -27,7 +27,7 @@ struct OktaMinter {
     private mutating func accessToken() throws(ControlRefusal) -> UnsignedToken {
         let server = try server()
         var maker = try maker(of: server)
-        maker.authorization.proofKey = try reader.string("jkt")
+        maker.authorization.proofKey = try order.string("jkt")
         var claims = maker.accessClaims(id: "AT." + setting.identifiers.opaque(ofLength: 43))
         claims["exp"] = try expiry(after: server.accessTokenLifetime)
         return try issued(by: server, claims) { maker.access(signedBy: $0) }
@@ -36,9 +36,9 @@ struct OktaMinter {
     private mutating func idToken() throws(ControlRefusal) -> UnsignedToken {
         let server = try server()
         var maker = try maker(of: server)
-        maker.authorization.nonce = try reader.string("nonce")
+        maker.authorization.nonce = try order.string("nonce")
         var claims = maker.idClaims(
-            id: "ID." + setting.identifiers.opaque(ofLength: 43), with: try reader.string("access_token"))
+            id: "ID." + setting.identifiers.opaque(ofLength: 43), with: try order.string("access_token"))
         claims["exp"] = try expiry(after: 3600)
         return try issued(by: server, claims) { (OktaTokenMaker.header($0), $0) }
     }
@@ -55,12 +55,12 @@ struct OktaMinter {
 
     private mutating func maker(of server: OktaServer) throws(ControlRefusal) -> OktaTokenMaker {
         let client = try client()
-        let named = try reader.string("user")
+        let named = try order.string("user")
         let isService = client.type == .service && named == nil
         let user = isService ? nil : try setting.state.user(named: named ?? vendor.accounts.defaultUserID)
         var authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user?.id)
         authorization.scopes =
-            try reader.words("scopes") ?? (isService ? server.scopes.map(\.name) : ["openid", "profile", "email"])
+            try order.words("scopes") ?? (isService ? server.scopes.map(\.name) : ["openid", "profile", "email"])
         if user != nil {
             authorization.authenticated = setting.moment
             authorization.methods = ["pwd"]
@@ -77,7 +77,7 @@ struct OktaMinter {
         let client = try client { !$0.keys.isEmpty }
         let method = try method(of: client)
         let server = try server()
-        let endpoint = try reader.string("endpoint") ?? "token"
+        let endpoint = try order.string("endpoint") ?? "token"
         let claims: JSONObject = [
             "iss": .string(client.id), "sub": .string(client.id),
             "aud": .string("\(setting.base)\(server.path)/v1/\(endpoint)"), "iat": JSON(now),
@@ -95,7 +95,7 @@ struct OktaMinter {
 
     private mutating func method(of client: OktaClient) throws(ControlRefusal) -> OktaClient.Method {
         let possible: [OktaClient.Method] = [.privateKeyJWT, .secretJWT]
-        guard let name = try reader.string("method") else { return client.keys.isEmpty ? .secretJWT : .privateKeyJWT }
+        guard let name = try order.string("method") else { return client.keys.isEmpty ? .secretJWT : .privateKeyJWT }
         return try ControlRefusal.require(
             possible.first(where: { $0.rawValue.hasSameBytes(as: name) }),
             "method is \(name); expected \(possible.map(\.rawValue).joined(separator: " or "))")
@@ -106,15 +106,15 @@ struct OktaMinter {
         let key = try ControlRefusal.require(
             try factor.device?.read(),
             "the private key of factor \(factor.id) is not known here; only fixtures contain one")
-        let owner = try setting.state.user(named: try reader.string("user") ?? factor.userID)
+        let owner = try setting.state.user(named: try order.string("user") ?? factor.userID)
         let algorithm = try Self.algorithm(of: key)
         // Source of the times: validator page.
         let claims: JSONObject = [
             "tx": .string(
-                try reader.string("transaction") ?? setting.state.pending(factor, at: setting.moment).last?.id ?? "tx-1"
+                try order.string("transaction") ?? setting.state.pending(factor, at: setting.moment).last?.id ?? "tx-1"
             ),
             "iss": .string(factor.id), "sub": .string(owner.id),
-            "aud": .string(try reader.string("aud") ?? "localhost"), "iat": JSON(now), "nbf": JSON(now - 60),
+            "aud": .string(try order.string("aud") ?? "localhost"), "iat": JSON(now), "nbf": JSON(now - 60),
             "exp": try expiry(after: 60), "jti": .string(setting.identifiers.opaque(ofLength: 22)),
         ]
         return UnsignedToken(
@@ -122,7 +122,7 @@ struct OktaMinter {
     }
 
     private mutating func factor() throws(ControlRefusal) -> OktaFactor {
-        guard let id = try reader.string("factor") else {
+        guard let id = try order.string("factor") else {
             return try ControlRefusal.require(
                 setting.state.factors.all.first(where: { $0.device != nil }), "no factor has a device key")
         }
@@ -132,15 +132,15 @@ struct OktaMinter {
     private mutating func proof() throws(ControlRefusal) -> UnsignedToken {
         let key = try proofKey()
         let algorithm = try Self.algorithm(of: key)
-        let accessToken = try reader.string("access_token")
+        let accessToken = try order.string("access_token")
         let server = vendor.accounts.defaultServer
         let endpoint = "\(setting.base)\(server.path)/v1/\(accessToken == nil ? "token" : "userinfo")"
         var claims: JSONObject = [
             "jti": .string(setting.identifiers.opaque(ofLength: 22)),
-            "htm": .string(try reader.string("method") ?? (accessToken == nil ? "POST" : "GET")),
-            "htu": .string(try reader.string("url") ?? endpoint), "iat": JSON(now),
+            "htm": .string(try order.string("method") ?? (accessToken == nil ? "POST" : "GET")),
+            "htu": .string(try order.string("url") ?? endpoint), "iat": JSON(now),
         ]
-        if let nonce = try reader.string("nonce") {
+        if let nonce = try order.string("nonce") {
             claims["nonce"] = .string(nonce == "current" ? try newestNonce() : nonce)
         }
         if let accessToken { claims["ath"] = .string(Base64URL.encode(Digest.sha256(Array(accessToken.utf8)))) }
@@ -153,7 +153,7 @@ struct OktaMinter {
 
     private mutating func proofKey() throws(ControlRefusal) -> SigningKey {
         let keys = vendor.accounts.proofKeys
-        let name = try reader.string("key")
+        let name = try order.string("key")
         let found = try ControlRefusal.require(
             name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }),
             "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
@@ -176,17 +176,17 @@ struct OktaMinter {
     }
 
     private mutating func server() throws(ControlRefusal) -> OktaServer {
-        try vendor.accounts.server(named: try reader.string("server"))
+        try vendor.accounts.server(named: try order.string("server"))
     }
 
     private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(ControlRefusal) -> OktaClient {
-        if let id = try reader.string("client") { return try setting.state.client(named: id) }
+        if let id = try order.string("client") { return try setting.state.client(named: id) }
         return try ControlRefusal.require(
             setting.state.clients.all.first(where: fits), "no client can have such a token")
     }
 
     private mutating func expiry(after seconds: Int) throws(ControlRefusal) -> JSON {
-        let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? seconds)
+        let (expiry, isTooFar) = now.addingReportingOverflow(try order.int("expires_in") ?? seconds)
         if isTooFar { throw ControlRefusal("expires_in is too large") }
         return JSON(expiry)
     }

@@ -68,13 +68,13 @@ extension Okta {
         TokenKind(name: kind.rawValue, about: about, members: members, defects: defects.map(\.rawValue))
     }
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(ControlRefusal) -> String {
+    func mint(_ order: inout MintRequest, in setting: TokenSetting<Okta>) throws(ControlRefusal) -> String {
         let kind = try ControlRefusal.require(
             OktaTokenKind(rawValue: order.kind), "Okta has no token of kind \(order.kind)")
-        var minter = OktaMinter(vendor: self, setting: setting, reader: MintRequestReader(order))
+        var minter = OktaMinter(vendor: self, setting: setting, order: order)
         let draft = try minter.draft(kind)
         let issuer = minter.issuer
-        return try minter.reader.mint(draft, at: setting.moment, own: OktaDefect.init(rawValue:)) {
+        return try minter.order.mint(draft, at: setting.moment, own: OktaDefect.init(rawValue:)) {
             (defect, token) throws(ControlRefusal) in try defect.apply(to: &token, of: issuer)
         }
     }
@@ -94,7 +94,7 @@ extension Okta {
     }
 
     func sampleRequest(in setting: TokenSetting<Okta>) throws(ControlRefusal) -> SampleRequest {
-        let token = try mint(MintRequest(kind: OktaTokenKind.access.rawValue), in: setting)
+        let token = try mint(OktaTokenKind.access.rawValue, in: setting)
         let path = accounts.defaultServer.path
         return SampleRequest(
             endpoint: .get("\(path)/v1/userinfo"), fields: [("authorization", "Bearer \(token)")], body: "")
