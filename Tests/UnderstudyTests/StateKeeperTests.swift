@@ -51,6 +51,19 @@ import Wire
         expect("\(after.status) \(after.text)", is: "\(before.status) \(before.text)")
     }
 
+    @Test("are let go with the emulator that keeps them", arguments: StoreEngine.allCases)
+    func letGo(_ engine: StoreEngine) async throws {
+        weak var keeper: StateKeeper?
+        do {
+            let world = try await World(on: Stage(keeping: StoreHome(engine)), at: nil)
+            try await world.set(seed: 7)
+            save(world.stage)
+            keeper = world.stage.emulator.keeper
+        }
+        // Whoever still works for it ends soon.
+        while keeper != nil { await Task.yield() }
+    }
+
     @Test("are none in which nothing changed, nor those that were removed", arguments: StoreEngine.allCases)
     func unchanged(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))

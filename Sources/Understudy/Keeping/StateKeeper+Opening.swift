@@ -96,7 +96,7 @@ extension StateKeeper {
         let audience = audience.withLock(\.self)
         audience?.logger?.notice("Another replica has taken over the sandbox \(sandbox.name).")
         // Whoever opens or hands over a sandbox of this place may wait for what called this.
-        queue.async { audience?.directory.abandon(sandbox) }
+        queue.async { audience?.directory?.abandon(sandbox) }
     }
 }
 

@@ -67,7 +67,8 @@ package final class StateKeeper: SandboxKeeper {
         let reloads: Reloads
         let secrets: @Sendable () -> Set<String>
         let logger: Logger?
-        let directory: SandboxDirectory
+        /// It holds the keeper: whoever lets go of an emulator lets go of its store.
+        weak var directory: SandboxDirectory?
     }
 
     let store: any StateStore
