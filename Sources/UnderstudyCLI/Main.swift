@@ -89,7 +89,10 @@ extension TLSIdentityError: WrongInput {}
 struct Misuse: WrongInput, StatedRefusal {
     let description: String
 
-    init(_ description: String) { self.description = description }
+    /// A full stop after a question is left out: advice such as “did you mean …?” often ends the sentence.
+    init(_ description: String) {
+        self.description = description.hasSuffix("?.") ? String(description.dropLast()) : description
+    }
 
     /// Reports that something cannot be written.
     static func writing(_ place: String, _ ending: String = ".", _ call: () throws -> Void) throws(Misuse) {

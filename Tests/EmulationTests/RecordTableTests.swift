@@ -1,5 +1,6 @@
 import Expectations
 import JSON
+import Synchronization
 import Testing
 import Tokens
 
@@ -191,6 +192,57 @@ import Tokens
         findings.rewind(to: earlier)
         expect(findings.all.map(\.check), is: ["a"])
         expect(findings.failure, is: nil)
+    }
+
+    /// Facts that give each rule its outcome, and count the findings that rules were asked for.
+    private struct Outcomes: RuleFacts {
+        typealias Failure = FindingsTests.Failure
+
+        let outcomes: [Finding.Outcome?]
+        let asked = Counter()
+        var explanation: String? = "why"
+        var compact: CompactToken? { nil }
+
+        mutating func dropExplanations() { explanation = nil }
+
+        func judged() -> Findings<Failure> {
+            let rules = zip(["a", "b", "c", "d"], outcomes.indices).map { name, place in
+                TokenRule<Outcomes>(name, expects: .text("nothing"), source: nil, .ours, orFail: .late) {
+                    if $1 != nil { $0.asked.total.add(1, ordering: .relaxed) }
+                    $1?.note = $0.explanation
+                    return $0.outcomes[place]
+                }
+            }
+            var findings = Findings<Failure>()
+            findings.judge(self, by: RuleList(rules))
+            return findings
+        }
+    }
+
+    private final class Counter: Sendable {
+        let total = Atomic(0)
+        var value: Int { total.load(ordering: .relaxed) }
+    }
+
+    @Test("of rules that hold are made when they are read, and not before") func unread() {
+        let facts = Outcomes(outcomes: [.passed, .noted, nil, .notJudged])
+        let findings = facts.judged()
+        expect(facts.asked.value, is: 0)
+        expect(findings.failure, is: nil)
+        expect(
+            findings.all.map { "\($0.check) \($0.outcome) \($0.note ?? "")" },
+            is: ["a passed ", "b noted ", "d notJudged "])
+        #expect(findings.list.byteCount >= MemoryLayout<Outcomes>.size)
+    }
+
+    @Test("of broken rules are made at once, with what explains them, the others when they are read") func broken() {
+        let facts = Outcomes(outcomes: [.passed, .failed, .noted])
+        let findings = facts.judged()
+        expect(findings.failure, is: .late)
+        let atOnce = facts.asked.value
+        expect(findings.all.map { "\($0.check) \($0.note ?? "")" }, is: ["a ", "b why", "c why"])
+        expect(findings.list.firstFailed?.check, is: "b")
+        #expect((1..<3).contains(atOnce), "found \(atOnce) findings made before anybody read them")
     }
 
     @Test("count with the room that they take, whether they came one by one or as a list") func size() {

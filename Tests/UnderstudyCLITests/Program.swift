@@ -193,8 +193,10 @@ final class RunningServer: Sendable {
             ["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder, under: shell)
         process.standardOutput = output
         process.standardError = log
-        try process.run()
         let ports = folder.url.appending(path: "ports").path
+        // A killed server has left its own.
+        try? FileManager.default.removeItem(atPath: ports)
+        try process.run()
         let deadline = ContinuousClock.now + .seconds(300)
         // The file appears, complete, once the server accepts connections.
         while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {

@@ -51,9 +51,9 @@ const app = {
     app.list = list;
     const { name: own } = app.sandbox;
     const names = of => [...new Set(['default', own, ...of.map(each => each.name)])];
-    const all = names(list);
-    if (all.join() === listed) return;
-    listed = all.join();
+    const all = names(list), key = own + all;
+    if (key === listed) return;
+    listed = key;
     // A list of hundreds cannot be searched; its view can.
     const few = all.length > 50 ? names(list.toSorted((a, b) => (a.idle_seconds ?? 1e9) - (b.idle_seconds ?? 1e9)).slice(0, 30)) : all;
     put(chooser, few.map(name => h('option', { value: name }, name)), few === all ? null : h('option', { value: '' }, `all ${all.length}…`));
@@ -62,7 +62,7 @@ const app = {
 };
 place.link = (changes, view) => app.link(changes, view);
 
-let listed = '';
+let listed;
 let shown = null;
 
 const chooser = h('select', { label: 'Sandbox', onchange: () => choose(chooser.value) });
