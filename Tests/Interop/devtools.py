@@ -170,16 +170,14 @@ class Tab:
 
     def again(self, attempt, complaint: str, seconds: float = WAIT):
         """Retries until an attempt succeeds: the page changes, so what was found may be gone a moment later."""
-        last, stale, pause = time.monotonic() + seconds, None, 0.02
+        last, stale = time.monotonic() + seconds, None
         while time.monotonic() < last:
             try:
                 if value := attempt():
                     return value
             except Stale as problem:
                 stale = problem
-            time.sleep(pause)
-            # A look costs the browser as much as the change that is waited for.
-            pause = min(pause * 1.4, 0.2)
+            time.sleep(0.02)
         raise AssertionError(f"{complaint}{f' ({stale})' if stale else ''}; the page says: {self.text()[:2000]}")
 
     def text(self) -> str:
