@@ -8,8 +8,11 @@ let vendors = ["Bloomreach", "Comapi", "IMS", "Okta", "Rezolve"]
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// Whether to build only what the emulation is based on, which is enough for fuzzing and the sanitizers.
-let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
+/// Whether to build only what the emulation is based on, which is enough for fuzzing and the sanitizers; `threads` leaves out
+/// what has no locks and starts no threads.
+let foundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"]
+let isFoundationOnly = foundationOnly != nil
+let withoutThreads = foundationOnly == "threads" ? ["Contracts", "ContractsTests", "JSONTests", "WireTests"] : []
 
 /// There the engine can also wait by a kqueue that is emulated with epoll, for a run of its tests (`Tests/Kqueue/run`).
 let kqueue: [Target] = isFoundationOnly ? [.target(name: "CKqueue", path: "Tests/Kqueue", exclude: ["run"])] : []
@@ -166,8 +169,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
-    targets: kqueue + foundation + (isFoundationOnly ? [] : core + vendorTargets + vendorLibraries + mounting)
-        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests + libraryTests + conformance) : [])
+    targets: (kqueue + foundation + (isFoundationOnly ? [] : core + vendorTargets + vendorLibraries + mounting)
+        + (hasTests
+            ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests + libraryTests + conformance) : []))
+        .filter { !withoutThreads.contains($0.name) }
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {
