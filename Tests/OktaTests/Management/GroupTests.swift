@@ -63,6 +63,12 @@ import Tokens
         let left = try await world.token(.redeem(world.code(.authorize.with("scope", "openid groups"))))
         expect(left.claims(of: "id_token")["groups"], is: ["Everyone"])
     }
+
+    @Test("the API token is refused without a challenge") func challenge() async throws {
+        let answer = try await World().call(.get, "/api/v1/groups", [("authorization", "SSWS x")])
+        answer.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
+        expect(answer["www-authenticate"], is: nil)
+    }
 }
 
 @Suite("Access tokens of the org server") struct OrgTokenTests {
