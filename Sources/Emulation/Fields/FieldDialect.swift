@@ -10,6 +10,7 @@ public protocol FieldDialect: Sendable {
 }
 
 extension FieldDialect {
+    /// By default, the first problem is told alone, and null, empty texts and numbers are what they are.
     public static var fieldPolicy: FieldPolicy { FieldPolicy() }
 
     /// The refusal of one field, by a rule of the vendor's own.
