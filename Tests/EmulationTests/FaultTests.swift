@@ -177,7 +177,7 @@ enum Rules {
         actions: [
             ActionListing(
                 name: "remove", about: "removes a user",
-                members: [ActionMember("user", "the user", isRequired: true), ActionMember("note", "a note")])
+                members: [.required("user", "the user"), .optional("note", "a note")])
         ])
 
     static let request = Request(method: .get, target: "/")

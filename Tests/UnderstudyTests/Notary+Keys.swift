@@ -9,7 +9,7 @@ extension Notary {
         "jwks", .get("/notary/{issuer}/jwks"), access: .anybody, evidence: .ours, source: "tests"
     ) { (call, state) throws(Refusal<Failure>) in
         guard let index = state.keys.firstIndex(where: { $0.name == call.parameters["issuer"] }) else {
-            throw Refusal(.nothingHere)
+            throw Refusal(.routeNotFound)
         }
         guard let keys = state.keys[index].fetch() else { throw Refusal(.keysBroken) }
         return .json(keys)

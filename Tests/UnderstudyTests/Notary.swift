@@ -7,10 +7,12 @@ import Wire
 
 /// A test vendor whose answers show its fixtures: all that a vendor needs. Its keys: `Notary+Keys.swift`.
 final class Notary: Vendor {
-    enum Failure: String, VendorFailure {
-        case nothingHere = "nothing-here"
+    enum Failure: String, RouteFailure {
+        case routeNotFound = "nothing-here"
         case tokenWrong = "token-wrong"
         case keysBroken = "keys-broken"
+
+        static let (methodNotAllowed, bodyTooLarge) = (routeNotFound, routeNotFound)
     }
 
     enum Access: Sendable {
@@ -36,8 +38,6 @@ final class Notary: Vendor {
     static let identity = VendorIdentity(
         id: "notary", title: "Notary", prefixes: ["/notary"],
         repeatedSlashes: .collapse, ignoresTrailingSlash: true)
-    static let unrouted = UnroutedFailures<Failure>(
-        routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 
     static let routes: [Route<Notary>] = [
         keySetRoute,

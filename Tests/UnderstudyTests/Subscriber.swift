@@ -7,11 +7,13 @@ import Wire
 
 /// A test vendor that verifies tokens with keys that another server publishes.
 final class Subscriber: Vendor {
-    enum Failure: String, VendorFailure {
-        case nothingHere = "nothing-here"
+    enum Failure: String, RouteFailure {
+        case routeNotFound = "nothing-here"
         case keyUnknown = "key-unknown"
         case keysUnavailable = "keys-unavailable"
         case signatureWrong = "signature-wrong"
+
+        static let (methodNotAllowed, bodyTooLarge) = (routeNotFound, routeNotFound)
     }
 
     typealias Access = Void
@@ -37,13 +39,11 @@ final class Subscriber: Vendor {
     static let identity = VendorIdentity(
         id: "subscriber", title: "Subscriber", prefixes: ["/subscriber"],
         repeatedSlashes: .collapse, ignoresTrailingSlash: true)
-    static let unrouted = UnroutedFailures<Failure>(
-        routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 
     static let checkers = [
         TokenChecker(
             name: "subscriber-app", of: "subscriber", about: "for tests", standardMargin: .seconds(60),
-            rules: RuleList(TokenRule.structure(orFail: .nothingHere)), facts: { ClientFacts(token: $0, margin: $2) }
+            rules: RuleList(TokenRule.structure(orFail: .routeNotFound)), facts: { ClientFacts(token: $0, margin: $2) }
         ) { facts, _ in ["margin": JSON(Int(facts.margin.inSeconds))] }
     ]
 
@@ -62,7 +62,7 @@ final class Subscriber: Vendor {
         Route("ask", .post("/subscriber/{issuer}/ask"), access: (), evidence: .ours, source: "tests") {
             (call, state) throws(Refusal<Failure>) in
             guard let index = state.keys.firstIndex(where: { $0.issuer == call.parameters["issuer"] }) else {
-                throw Refusal(.nothingHere)
+                throw Refusal(.routeNotFound)
             }
             guard let report = call.keyFetch else { return .fetchKeys(state.keys[index]) }
             state.keys[index].take(report, call.vendor.keyFetchPolicy(call.switches))

@@ -11,11 +11,13 @@ import Wire
 
 /// A test vendor with WebSockets and with sessions that expire.
 final class Switchboard: Vendor {
-    enum Failure: String, VendorFailure {
-        case nothingHere = "nothing-here"
+    enum Failure: String, RouteFailure {
+        case routeNotFound = "nothing-here"
         case sessionUnknown = "session-unknown"
         case upgradeRequired = "upgrade-required"
         case refused
+
+        static let (methodNotAllowed, bodyTooLarge) = (routeNotFound, routeNotFound)
     }
 
     typealias Access = Void
@@ -36,8 +38,6 @@ final class Switchboard: Vendor {
     static let identity = VendorIdentity(
         id: "switchboard", title: "Switchboard", prefixes: ["/switchboard"],
         repeatedSlashes: .collapse, ignoresTrailingSlash: true)
-    static let unrouted = UnroutedFailures<Failure>(
-        routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 
     static let everybody = SocketTopic("everybody")
     static func topic(_ session: String) -> SocketTopic { SocketTopic("session:\(session)") }
@@ -88,10 +88,10 @@ final class Switchboard: Vendor {
         }
     }
 
-    static let actions: [VendorAction<Switchboard>] = [
-        VendorAction(
+    static let actions = [
+        action(
             "drop", about: "Drops a session's sockets.",
-            members: [ActionMember("session", "the session", isRequired: true)]
+            members: [.required("session", "the session")]
         ) { (call, state, outbox) throws(ControlRefusal) in
             let session = try call.required("session")
             outbox.send(.text("good bye"), to: [topic(session)])
@@ -99,12 +99,12 @@ final class Switchboard: Vendor {
             if state.sessions[session] == nil { throw ControlRefusal("no session \(session)") }
             return .null
         },
-        VendorAction("begin", about: "Begins a session that counts for many records.", members: []) {
+        action("begin", about: "Begins a session that counts for many records.", members: []) {
             (call, state) throws(ControlRefusal) in
             state.sessions["heavy action"] = call.moment
             return .null
         },
-        VendorAction("forget", about: "Forgets all sessions.", members: []) {
+        action("forget", about: "Forgets all sessions.", members: []) {
             (call, state) throws(ControlRefusal) in
             state.sessions = [:]
             return .null

@@ -339,19 +339,19 @@ public enum KeyDrill: String, Sendable, CaseIterable {
     }
 }
 
-extension VendorAction {
+extension Vendor {
     /// Rotates or breaks the keys of an issuer, with its spare pairs: an action cannot wait for a new one.
     ///
     /// - Parameter noun: the vendor's word for an issuer of keys.
-    package static func drillKeys(of noun: String) -> VendorAction {
-        VendorAction(
+    package static func drillKeys(of noun: String) -> VendorAction<Self> {
+        action(
             "drill-keys", about: "Rotates or breaks the keys of one \(noun).",
             members: [
-                ActionMember("issuer", "name of the \(noun)", isRequired: true),
-                ActionMember(
+                .required("issuer", "name of the \(noun)"),
+                .required(
                     "drill",
                     KeyDrill.allCases.map(\.rawValue).joined(separator: ", ") + "; without a spare pair only those "
-                        + "that need none", isRequired: true),
+                        + "that need none"),
             ]
         ) { (call, state) throws(ControlRefusal) in
             let (name, text) = (try call.required("issuer"), try call.required("drill"))
@@ -362,7 +362,7 @@ extension VendorAction {
                 issuers.first(where: { $0.name == name }), "no \(noun) is called", name, among: issuers.map(\.name))
             try ControlRefusal.require(
                 keys.perform(drill, with: nil, call.identifiers),
-                "\(name) has no spare pair; the call keys/\(V.identity.id)/\(name)/\(text) waits for a new one")
+                "\(name) has no spare pair; the call keys/\(identity.id)/\(name)/\(text) waits for a new one")
             call.vendor.store(keys, in: &state)
             return ["issuer": .string(name), "kids": .array(keys.published.map { JSON($0.key.id) })]
         }

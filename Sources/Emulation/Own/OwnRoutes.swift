@@ -11,10 +11,10 @@ extension VendorLoader {
 /// The calls of an app to its own backend, by `own/*.yaml`: a vendor whose routes are fixtures, which judges no token
 /// and remembers nothing. Without such a file nobody sees it.
 final class OwnRoutes: Vendor {
-    enum Failure: String, VendorFailure {
-        case noSuchRoute = "no-such-route"
+    enum Failure: String, RouteFailure {
+        case routeNotFound = "no-such-route"
         case methodNotAllowed = "method-not-allowed"
-        case contentTooLarge = "content-too-large"
+        case bodyTooLarge = "content-too-large"
     }
 
     struct Switches: VendorSwitches {
@@ -25,8 +25,6 @@ final class OwnRoutes: Vendor {
 
     static let identity = VendorIdentity(
         id: "own", title: "Own routes", prefixes: [""], repeatedSlashes: .collapseLeading, ignoresTrailingSlash: true)
-    static let unrouted = UnroutedFailures<Failure>(
-        routeNotFound: .noSuchRoute, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .contentTooLarge)
     static let routes: [Route<OwnRoutes>] = []
 
     let initialState: Void = ()
@@ -110,7 +108,7 @@ package struct OwnRouteFile {
             do throws(TemplateExcess) {
                 return .respond(try template.response(TemplateValues(context)))
             } catch {
-                throw Refusal(.contentTooLarge, because: error.description)
+                throw Refusal(.bodyTooLarge, because: error.description)
             }
         }
     }

@@ -196,6 +196,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline let secrets: Set<String>
     @usableFromInline let traits: VendorTraits
     @usableFromInline let addedRoutes: RouteTable?
+    @usableFromInline let unoffered: [UnofferedPart]
     @usableFromInline let scenarios: [Scenario]
     /// ``SandboxedVendor/respond(to:at:by:)`` as compiled in the vendor's own target.
     @usableFromInline let answering: Answering
@@ -206,6 +207,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
         let described = try V.routes(in: fixtures)
         table = described ?? V.routes
         addedRoutes = described.flatMap(Self.table)
+        unoffered = V.notOffered.map(UnofferedPart.init)
         let ids = table.map(\.id)
         routes = table.map { $0.listing }
         failureNames = V.Failure.allCases.map { $0.rawValue }

@@ -79,7 +79,7 @@ extension SandboxedVendor {
             return finish(
                 exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call, by: loaded),
                 by: loaded
-            ) { if failure == V.unrouted.methodNotAllowed { completeAllow(&$0, exchange, by: loaded) } }
+            ) { if failure == V.Failure.methodNotAllowed { completeAllow(&$0, exchange, by: loaded) } }
         case .response(let template)?:
             return finish(
                 exchange, try template.response(TemplateValues(matchContext)), record(of: call, by: loaded), by: loaded)

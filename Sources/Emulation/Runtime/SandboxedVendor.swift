@@ -242,7 +242,7 @@ extension SandboxedVendor {
         do throws(Refusal<V.Failure>) {
             let reply = try call.route.handler(&call, &state)
             if let full, let reason = call.vendor.undo(&state, since: full, among: uploads) {
-                return .refused(Refusal(V.unrouted.bodyTooLarge, because: reason))
+                return .refused(Refusal(V.Failure.bodyTooLarge, because: reason))
             }
             return .replied(reply)
         } catch {
@@ -326,16 +326,16 @@ extension SandboxedVendor {
     {
         var record = ExchangeRecord(loaded.traits)
         if let allow = methods?.map(\.rawValue).joined(separator: ", ") {
-            let failure = V.unrouted.methodNotAllowed
+            let failure = V.Failure.methodNotAllowed
             let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
             return finish(exchange, Refusal(failure, because: reason), record, by: loaded) { response in
-                if failure != V.unrouted.routeNotFound { response.fields[.allow] = allow }
+                if failure != .routeNotFound { response.fields[.allow] = allow }
             }
         }
-        var refusal = Refusal(V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path")
-        for part in V.unrouted.notOffered {
+        var refusal = Refusal(V.Failure.routeNotFound, because: "\(V.identity.title) has nothing at this path")
+        for part in loaded.unoffered {
             guard let reason = part.reason(at: exchange.request.path) else { continue }
-            (refusal, record.mayBeMistyped) = (Refusal(part.failure, because: reason), false)
+            (refusal, record.mayBeMistyped) = (Refusal(V.routeNotOffered, because: reason), false)
             break
         }
         return finish(exchange, refusal, record, by: loaded)
@@ -347,7 +347,7 @@ extension SandboxedVendor {
         record.route = route.id
         let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
         let reason = exchange.request.excess(over: limit)
-        return finish(exchange, Refusal(V.unrouted.bodyTooLarge, because: reason), record, by: loaded)
+        return finish(exchange, Refusal(V.Failure.bodyTooLarge, because: reason), record, by: loaded)
     }
 
     /// The answer to a failure, in the form that the vendor gives it for the sender of the request.

@@ -212,6 +212,16 @@ extension Request {
 /// a name, prevents startup.
 public protocol VendorFailure: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
+/// The failures of a vendor with routes, among them those of requests that reach no handler.
+public protocol RouteFailure: VendorFailure {
+    /// The failure for a path without a route.
+    static var routeNotFound: Self { get }
+    /// The failure for a path that supports only other methods; for some vendors the same.
+    static var methodNotAllowed: Self { get }
+    /// The failure for content that is longer than the route allows.
+    static var bodyTooLarge: Self { get }
+}
+
 /// A handler's decision to answer with a failure, and what it knows about the reason.
 public struct Refusal<Failure: VendorFailure>: Error {
     public let failure: Failure

@@ -82,19 +82,11 @@ extension Endpoint: CustomStringConvertible {
 
 /// What several routes have in common. Each of them says only how it differs.
 public struct RouteGroup<V: Vendor>: Sendable {
-    private let access: V.Access
-    private let evidence: Evidence
-    private let source: String
-    private let secrets: Set<String>
-    private let bodyLimit: Int?
-
-    /// Creates a group; its values mean what ``Route`` says of them.
-    public init(
-        access: V.Access, evidence: Evidence, source: String, secrets: Set<String> = [], bodyLimit: Int? = nil
-    ) {
-        (self.access, self.evidence, self.source) = (access, evidence, source)
-        (self.secrets, self.bodyLimit) = (secrets, bodyLimit)
-    }
+    fileprivate let access: V.Access
+    fileprivate let evidence: Evidence
+    fileprivate let source: String
+    fileprivate let secrets: Set<String>
+    fileprivate let bodyLimit: Int?
 
     /// A route with the group's values where none is given.
     public func route(
@@ -117,6 +109,17 @@ public struct RouteGroup<V: Vendor>: Sendable {
             id, endpoints, observed: observed, access: access ?? self.access, evidence: evidence ?? self.evidence,
             source: source ?? self.source, secrets: secrets ?? self.secrets, bodyLimit: bodyLimit ?? self.bodyLimit,
             handler: handler)
+    }
+}
+
+extension Vendor {
+    package typealias Handler = Route<Self>.Handler
+
+    /// What several routes have in common; the values mean what ``Route`` says of them.
+    package static func group(
+        access: Access, evidence: Evidence, source: String, secrets: Set<String> = [], bodyLimit: Int? = nil
+    ) -> RouteGroup<Self> {
+        RouteGroup(access: access, evidence: evidence, source: source, secrets: secrets, bodyLimit: bodyLimit)
     }
 }
 
@@ -170,48 +173,21 @@ public final class VendorTraits: Sendable {
     }
 }
 
-/// The failures of requests that reach no handler.
-public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
-    /// The failure for a path without a route.
-    public let routeNotFound: Failure
-    /// The failure for a path that supports only other methods; equal to `routeNotFound` for vendors that do not
-    /// distinguish.
-    public let methodNotAllowed: Failure
-    /// The failure for content that is longer than the route allows.
-    public let bodyTooLarge: Failure
-
-    /// The parts that the vendor owns but does not offer.
-    public let notOffered: [UnofferedPart<Failure>]
-
-    /// - Parameter notOffered: the prefixes of a part, and why nothing is below them: “belongs to …”.
-    public init(
-        routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure,
-        notOffered: [(prefixes: [String], failure: Failure, reason: String)] = []
-    ) {
-        self.notOffered = notOffered.map {
-            UnofferedPart(prefixes: $0.prefixes, failure: $0.failure, reason: $0.reason)
-        }
-        (self.routeNotFound, self.methodNotAllowed) = (routeNotFound, methodNotAllowed)
-        self.bodyTooLarge = bodyTooLarge
-    }
-}
-
 /// A part of a vendor's API that is known to exist but is not emulated: the reason says so, which spares callers a
 /// search for a mistake in the path.
-public struct UnofferedPart<Failure: VendorFailure>: Sendable {
+@usableFromInline
+struct UnofferedPart: Sendable {
     private let prefixes: [(text: String, segments: [Substring])]
-    @usableFromInline let failure: Failure
     private let reason: String
 
     /// Covers everything below these prefixes, in which `{name}` stands for any segment.
-    init(prefixes: [String], failure: Failure, reason: String) {
+    @usableFromInline
+    init(prefixes: [String], reason: String) {
         self.prefixes = prefixes.map { ($0, $0.split(separator: "/")) }
-        self.failure = failure
         self.reason = reason
     }
 
     /// Why nothing is at a path; `nil` when it is below none of the prefixes.
-    @usableFromInline
     func reason(at path: Substring) -> String? {
         let segments = TargetPath(path).segments.filter { !$0.isEmpty }
         // A parameter stands for any segment.

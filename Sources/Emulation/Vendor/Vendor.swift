@@ -11,7 +11,7 @@ public import Wire
 public protocol Vendor: Sendable {
     /// What the vendor remembers; a value, protected by one lock per sandbox.
     associatedtype State: Sendable
-    associatedtype Failure: VendorFailure
+    associatedtype Failure: RouteFailure
     /// The vendor's switches, resolved for one sandbox.
     associatedtype Switches: VendorSwitches
     /// What a route requires of its caller.
@@ -31,8 +31,10 @@ public protocol Vendor: Sendable {
     static var routes: [Route<Self>] { get }
     /// The routes that the fixtures describe, which a reload may replace; `nil`, by default, for a vendor with ``routes``.
     static func routes(in fixtures: VendorFixtures) throws(FixtureProblem) -> [Route<Self>]?
-    /// The failures for requests that reach no handler.
-    static var unrouted: UnroutedFailures<Failure> { get }
+    /// Parts of the API that are known but not emulated, and why nothing is below their prefixes: “belongs to …”.
+    static var notOffered: [(prefixes: [String], reason: String)] { get }
+    /// The failure for a path in such a part; by default as for any without a route.
+    static var routeNotOffered: Failure { get }
     /// Changes to the state that no client requests.
     static var actions: [VendorAction<Self>] { get }
     /// The ways to satisfy an access, each with the credentials that it needs together; none for a call by anybody.
@@ -232,6 +234,8 @@ public protocol Vendor: Sendable {
 
 extension Vendor {
     package static func routes(in fixtures: VendorFixtures) throws(FixtureProblem) -> [Route<Self>]? { nil }
+    package static var notOffered: [(prefixes: [String], reason: String)] { [] }
+    package static var routeNotOffered: Failure { .routeNotFound }
     package static var actions: [VendorAction<Self>] { [] }
     package static func security(of access: Access) -> [[SecurityScheme]] { [] }
     package static var rules: [RuleListing] { [] }

@@ -23,28 +23,32 @@ public struct VendorAction<V: Vendor>: Sendable {
     let work: Work
 
     var mayTakeLong: Bool { if case .changes = work { false } else { true } }
-
-    package init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
-        self.init(name, about: about, members: members) { (call, state, _) throws(ControlRefusal) in
-            try body(call, &state)
-        }
-    }
-
-    /// Creates an action that also sends messages to open sockets.
-    package init(_ name: String, about: String, members: [ActionMember], body: @escaping SendingBody) {
-        listing = ActionListing(name: name, about: about, members: members)
-        work = .changes(body)
-    }
-
-    /// Creates an action that changes nothing, however long it takes.
-    package init(_ name: String, about: String, members: [ActionMember], reading: @escaping ReadingBody) {
-        listing = ActionListing(name: name, about: about, members: members)
-        work = .reads(reading)
-    }
 }
 
 extension Vendor {
     package typealias Action = ActionCall<Self>
+
+    package static func action(
+        _ name: String, about: String, members: [ActionMember], body: @escaping VendorAction<Self>.Body
+    ) -> VendorAction<Self> {
+        action(name, about: about, members: members) { (call, state, _) throws(ControlRefusal) in
+            try body(call, &state)
+        }
+    }
+
+    /// An action that also sends messages to open sockets.
+    package static func action(
+        _ name: String, about: String, members: [ActionMember], body: @escaping VendorAction<Self>.SendingBody
+    ) -> VendorAction<Self> {
+        VendorAction(listing: ActionListing(name: name, about: about, members: members), work: .changes(body))
+    }
+
+    /// An action that changes nothing, however long it takes.
+    package static func action(
+        _ name: String, about: String, members: [ActionMember], reading: @escaping VendorAction<Self>.ReadingBody
+    ) -> VendorAction<Self> {
+        VendorAction(listing: ActionListing(name: name, about: about, members: members), work: .reads(reading))
+    }
 }
 
 package struct ActionMember: Sendable {
@@ -52,8 +56,12 @@ package struct ActionMember: Sendable {
     package let about: String
     package let isRequired: Bool
 
-    package init(_ name: String, _ about: String, isRequired: Bool = false) {
-        (self.name, self.about, self.isRequired) = (name, about, isRequired)
+    package static func required(_ name: String, _ about: String) -> ActionMember {
+        ActionMember(name: name, about: about, isRequired: true)
+    }
+
+    package static func optional(_ name: String, _ about: String) -> ActionMember {
+        ActionMember(name: name, about: about, isRequired: false)
     }
 }
 

@@ -52,14 +52,12 @@ final class Bloomreach: Vendor {
     /// The longest body of any call except a batch (ours): the vendor's bodies have a few hundred bytes.
     static let bodyLimit = 256 << 10
 
-    static let unrouted = UnroutedFailures<BloomreachFailure>(
-        routeNotFound: .unknownRoute, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
-        notOffered: [
-            (
-                elsewhere, .unknownRoute,
-                "belongs to a part of Bloomreach that is not emulated; expected a path that “understudy routes” lists"
-            )
-        ])
+    static let notOffered = [
+        (
+            elsewhere,
+            "belongs to a part of Bloomreach that is not emulated; expected a path that “understudy routes” lists"
+        )
+    ]
 
     /// What Bloomreach has there instead of nothing. Source: reference pages, the vendor's and others' clients.
     private static let elsewhere =
@@ -69,9 +67,9 @@ final class Bloomreach: Vendor {
             ["bundle", "script", "managed-tags"].map { "/webxp/\(place)/\($0)" }
         }
 
-    static let actions: [VendorAction<Bloomreach>] = trackingActions + contentActions
+    static let actions = trackingActions + contentActions
 
-    static let routes: [Route<Bloomreach>] = trackingRoutes + dataRoutes + contentRoutes
+    static let routes = trackingRoutes + dataRoutes + contentRoutes
 
     /// Sets `application/json` without parameters and a unique id on each response (documented sample).
     func finish(
@@ -99,7 +97,7 @@ extension Bloomreach {
     private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
     private static let data = "/data/v2/projects/{project}/customers"
 
-    static let trackingRoutes: [Route<Bloomreach>] = [
+    static let trackingRoutes = [
         Route(
             "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
             access: .keys(.customers), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
@@ -130,11 +128,11 @@ extension Bloomreach {
             source: "both SDKs", bodyLimit: bodyLimit, handler: linkIDs),
     ]
 
-    private static let withPrivateKey = RouteGroup<Bloomreach>(
+    private static let withPrivateKey = group(
         access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages",
         bodyLimit: bodyLimit)
 
-    static let dataRoutes: [Route<Bloomreach>] = [
+    static let dataRoutes = [
         Route(
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
             source: "SDK page; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
@@ -153,9 +151,9 @@ extension Bloomreach {
 /// Each call has a path for projects and, if the vendor's newer SDKs have one, a path for streams (observed, iOS
 /// `RequestFactory.swift`, android5 `ApiEndPoint.kt`).
 extension Bloomreach {
-    static let contentRoutes: [Route<Bloomreach>] = inboxRoutes + messageRoutes + blockRoutes + customerRoutes
+    static let contentRoutes = inboxRoutes + messageRoutes + blockRoutes + customerRoutes
 
-    private static let inboxRoutes: [Route<Bloomreach>] = [
+    private static let inboxRoutes = [
         Route(
             "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
             observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
@@ -167,14 +165,14 @@ extension Bloomreach {
             source: "SDK page; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
     ]
 
-    private static let messageRoutes: [Route<Bloomreach>] = [
+    private static let messageRoutes = [
         Route(
             "inapp.messages", .post("/webxp/s/{project}/inappmessages"),
             observed: .post("/webxp/streams/{stream}/inappmessages"), access: .publicKey(.inapp), evidence: .documented,
             source: "SDK page; query of newer SDKs and bodies: both SDKs", bodyLimit: bodyLimit, handler: inAppMessages)
     ]
 
-    private static let blockRoutes: [Route<Bloomreach>] = [
+    private static let blockRoutes = [
         Route(
             "blocks.static", .get("/wxstatic/projects/{project}/bundle-ios.json"),
             .get("/wxstatic/projects/{project}/bundle-android.json"),
@@ -187,7 +185,7 @@ extension Bloomreach {
             source: "both SDKs", bodyLimit: bodyLimit, handler: personalBlocks),
     ]
 
-    private static let customerRoutes: [Route<Bloomreach>] = [
+    private static let customerRoutes = [
         Route(
             "consents.list", .post("/data/v2/projects/{project}/consent/categories"),
             observed: .get("/data/v2/projects/{project}/consent/categories"),

@@ -3,53 +3,53 @@ import JSON
 
 /// Actions on customers and events without a call from the app, and queries about them (all ours).
 extension Bloomreach {
-    static let trackingActions: [VendorAction<Bloomreach>] = changingActions + readingActions
+    static let trackingActions = changingActions + readingActions
 
-    private static let changingActions: [VendorAction<Bloomreach>] = [
-        VendorAction(
+    private static let changingActions = [
+        action(
             "identify-customer",
             about: "Creates or changes a customer, merging like a tracked update; returns ids and properties.",
-            members: [customer, project, ActionMember("properties", "object; merged key by key")],
+            members: [customer, project, .optional("properties", "object; merged key by key")],
             body: identifyCustomer),
-        VendorAction(
+        action(
             "track-event", about: "Adds an event to a customer, as another part of the vendor's backend would.",
             members: [
-                customer, project, ActionMember("event_type", "the type of the event", isRequired: true),
-                ActionMember("properties", "object; none"),
-                ActionMember("timestamp", "Unix seconds or ISO 8601; by default the time of the sandbox's clock"),
+                customer, project, .required("event_type", "the type of the event"),
+                .optional("properties", "object; none"),
+                .optional("timestamp", "Unix seconds or ISO 8601; by default the time of the sandbox's clock"),
             ], body: trackEventOfBackend),
-        VendorAction(
+        action(
             "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not reused.",
             members: [customer, project],
             body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.remove($1, in: $2) } }),
-        VendorAction(
+        action(
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project],
             body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
     ]
 
-    private static let readingActions: [VendorAction<Bloomreach>] = [
-        VendorAction(
+    private static let readingActions = [
+        action(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
             members: [customer, project], reading: readCustomer),
-        VendorAction(
+        action(
             "expect-event",
             about: "Counts tracked events; refused, with the closest ones, if there are too few or too many.",
             members: [
-                ActionMember("customer", "whose events: a registered id, or an object of ids; by default everybody's"),
+                .optional("customer", "whose events: a registered id, or an object of ids; by default everybody's"),
                 project,
-                ActionMember(
+                .optional(
                     "event_type", "the type: a text, or operators such as {\"like\": \"purchase*\"}; by default any"),
-                ActionMember("properties", "object of properties, each with what it must be; by default any"),
-                ActionMember("timestamp", "what the Unix seconds must be; by default any"),
-                ActionMember("at_least", "the fewest; by default 1"),
-                ActionMember("at_most", "the most"), ActionMember("exactly", "the number"),
+                .optional("properties", "object of properties, each with what it must be; by default any"),
+                .optional("timestamp", "what the Unix seconds must be; by default any"),
+                .optional("at_least", "the fewest; by default 1"),
+                .optional("at_most", "the most"), .optional("exactly", "the number"),
             ], reading: expectEvent),
     ]
 
-    static let customer = ActionMember(
-        "customer", "the customer's registered id, or an object of ids", isRequired: true)
-    static let project = ActionMember("project", "token of the project; by default the first one")
+    static let customer = ActionMember.required(
+        "customer", "the customer's registered id, or an object of ids")
+    static let project = ActionMember.optional("project", "token of the project; by default the first one")
 
     private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)

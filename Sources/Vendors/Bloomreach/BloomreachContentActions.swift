@@ -3,53 +3,53 @@ import JSON
 
 /// Changes to inboxes, segments and consents without a request from the app (all ours).
 extension Bloomreach {
-    static let contentActions: [VendorAction<Bloomreach>] = inboxActions + customerActions
+    static let contentActions = inboxActions + customerActions
 
-    private static let inboxActions: [VendorAction<Bloomreach>] = [
-        VendorAction(
+    private static let inboxActions = [
+        action(
             "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
             members: owner + [
-                ActionMember(
+                .required(
                     "message",
                     "the message as in content/app-inbox.yaml; by default id is new, create_time is now and expire_time 30 days "
-                        + "later; durations count from now", isRequired: true)
+                        + "later; durations count from now")
             ], body: addInboxMessage),
-        VendorAction(
+        action(
             "delete-inbox-message",
             about: "Removes a message from a customer's app inbox; sync tokens issued before become stale.",
             members: owner + [message],
             body: { (call, state) throws(ControlRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
-        VendorAction(
+        action(
             "expire-inbox-message", about: "Expires a message in a customer's app inbox now.",
             members: owner + [message],
             body: { (call, state) throws(ControlRefusal) in
                 try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
             }),
-        VendorAction(
+        action(
             "read-inbox-message", about: "Marks a message as read, as another device of the customer would.",
             members: owner + [message],
             body: { (call, state) throws(ControlRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
-        VendorAction(
+        action(
             "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
     ]
 
-    private static let customerActions: [VendorAction<Bloomreach>] = [
-        VendorAction(
+    private static let customerActions = [
+        action(
             "set-segments", about: "Puts a customer into segments, and out of all others.",
             members: owner + [
-                ActionMember("segments", "lists by category as in content/segments.yaml", isRequired: true)
+                .required("segments", "lists by category as in content/segments.yaml")
             ], body: setSegments),
-        VendorAction(
+        action(
             "set-consent", about: "Gives or withdraws a customer's consent to a category.",
             members: owner + [
-                ActionMember("category", "id of the category", isRequired: true),
-                ActionMember("value", "true or false", isRequired: true),
+                .required("category", "id of the category"),
+                .required("value", "true or false"),
             ], body: setConsent),
     ]
 
     private static let owner = [customer, project]
-    private static let message = ActionMember("message", "id of the message", isRequired: true)
+    private static let message = ActionMember.required("message", "id of the message")
 
     // MARK: Inboxes
 

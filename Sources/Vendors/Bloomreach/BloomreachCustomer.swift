@@ -50,7 +50,7 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
     }
 
     private static func noRoom(_ count: Int, _ bytes: Int) -> Bloomreach.Refused {
-        Refusal(
+        Bloomreach.Refused(
             .bodyTooLarge,
             because: "the customer would have \(count) properties of \(bytes) bytes; expected at most "
                 + "\(maximumProperties) of \(maximumPropertyBytes)")

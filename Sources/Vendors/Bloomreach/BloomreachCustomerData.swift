@@ -167,7 +167,7 @@ extension Bloomreach {
     }
 
     private static func unknownCustomer(_ ids: BloomreachIDs) -> Refused {
-        Refusal(
+        Refused(
             .customerNotFound,
             because: "no customer has one of the ids \(ids.json.text); expected an id that was tracked")
     }
@@ -283,7 +283,7 @@ extension Bloomreach {
             guard let attribute = content.computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) })
             else {
                 let known = Nearest.known(content.computed.filter { $0.kind == kind }.map(\.id))
-                throw Refusal(
+                throw Refused(
                     .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
                     because: "the project has no \(kind.rawValue) \(id.shown)\(known)")
             }

@@ -3,8 +3,8 @@ import JSON
 import Tokens
 
 /// Every failure of Bloomreach; `failures.yaml` defines the responses, in three error shapes by API family.
-enum BloomreachFailure: String, VendorFailure {
-    case unknownRoute = "unknown-route"
+enum BloomreachFailure: String, RouteFailure {
+    case routeNotFound = "unknown-route"
     case methodNotAllowed = "method-not-allowed"
     case compressedBody = "compressed-body"
     case badRequestBody = "bad-request-body"
@@ -71,12 +71,12 @@ extension Bloomreach: FieldDialect {
     static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]
         let name = problem.path
-        if let reason = problem.reason() { return Refusal(.badRequestBody, because: reason) }
+        if let reason = problem.reason() { return Refused(.badRequestBody, because: reason) }
         let found = "\(name) is \(problem.found?.text.prefix(100) ?? "")"
         switch problem.kind {
         case .missing:
             let found = problem.found == nil ? "there is no \(name)" : found
-            return Refusal(.missingField, ["field": .string(name)], because: "\(found); expected \(problem.expected)")
+            return Refused(.missingField, ["field": .string(name)], because: "\(found); expected \(problem.expected)")
         case .wrongType where problem.list != nil:
             return .invalidField(problem.list ?? "", because: "\(name) \(problem.typeMismatch)")
         case .noTime:
@@ -92,7 +92,7 @@ extension Bloomreach: FieldDialect {
 
 extension Refusal<BloomreachFailure> {
     static func invalidField(_ name: String, because reason: String) -> Bloomreach.Refused {
-        Refusal(.invalidField, ["field": .string(name)], because: reason)
+        Bloomreach.Refused(.invalidField, ["field": .string(name)], because: reason)
     }
 }
 
@@ -122,7 +122,7 @@ extension FieldReader {
 extension Call<Bloomreach> {
     /// The project whose data the call uses; authentication rejects a call without one.
     func project() throws(Bloomreach.Refused) -> BloomreachProject {
-        guard let project = credentials.project else { throw Refusal(.unknownProject) }
+        guard let project = credentials.project else { throw Refused(.unknownProject) }
         return project
     }
 
@@ -146,7 +146,7 @@ extension Call<Bloomreach> {
             let found = body.object["customer_ids"].map {
                 "customer_ids is \($0.text.prefix(100)), which names no customer"
             }
-            throw Refusal(
+            throw Refused(
                 .noCustomerIDs,
                 because: "\(found ?? "there is no customer_ids"); expected at least one id with its value")
         }
@@ -164,7 +164,7 @@ extension Call<Bloomreach> {
             let project = try project()
             if let name = ids.names.first(where: { !project.definesID($0) }) {
                 let known = Nearest.known([BloomreachID.cookie, BloomreachID.registered] + project.idNames)
-                throw Refusal(
+                throw Refused(
                     .unknownIDName, ["field": .string(field)],
                     because: "\(project.token) defines no id \(name.shown)\(known)")
             }

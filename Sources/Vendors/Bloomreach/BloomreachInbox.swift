@@ -192,13 +192,13 @@ extension Bloomreach {
         }
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
-            throw Refusal(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
+            throw Refused(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
         var inbox = customer.map(state.content.inbox) ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
             let known = Nearest.known(inbox.messages.lazy.map(\.id))
-            throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.shown)\(known)")
+            throw Refused(.messageNotFound, because: "the inbox has no message \(unknown.shown)\(known)")
         }
         inbox.markRead(messages)
         if let customer { state.content.setInbox(inbox, of: customer) }
@@ -231,7 +231,7 @@ extension Call<Bloomreach> {
                 source: "410: iOS tests; form and reasons ours; switch sync-token-check"),
             orFail: failure ?? .syncTokenUnknown)
         if let failure, isRefused {
-            throw Refusal(failure, because: "sync_token: found \(text.shown); expected \(expected). \(position.note)")
+            throw Refused(failure, because: "sync_token: found \(text.shown); expected \(expected). \(position.note)")
         }
         return if case .current(let stamp) = position { stamp } else { 0 }
     }

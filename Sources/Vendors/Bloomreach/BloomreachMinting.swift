@@ -182,7 +182,7 @@ extension Bloomreach {
         }
         guard let key = project.privateKey(keyID) else {
             let known = Nearest.known(project.privateKeys.lazy.map(\.id))
-            throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)\(known)")
+            throw Refused(.mintUnknownKey, because: "kid names no private key of \(project.token)\(known)")
         }
         try Refused.require(
             BloomreachIDs(claim: subject) != nil, .mintBadSubject,
@@ -199,7 +199,7 @@ extension Bloomreach {
                 try draft.mint(key: key.signing, algorithm: .hs256, at: moment)
             }
         } catch {
-            throw Refusal(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
+            throw Refused(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
         }
         try Refused.require(
             BloomreachToken(token).compact.firstFault == nil, .mintBadSubject,

@@ -15,7 +15,7 @@ extension Bloomreach {
         let customer = state.customer(owner, of: project)?.number
         guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {
             let known = Nearest.known(call.vendor.content[project.token].recommendations.engines.lazy.map(\.id))
-            throw Refusal(.unknownEngine, because: "the project has no engine \(order.engine.shown)\(known)")
+            throw Refused(.unknownEngine, because: "the project has no engine \(order.engine.shown)\(known)")
         }
         // A string, not a list: the SDKs expect it so.
         return .json(["data": .array(items), "errors": "[]", "success": true])

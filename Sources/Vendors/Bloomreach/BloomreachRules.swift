@@ -32,7 +32,7 @@ extension Bloomreach {
     // MARK: The route
 
     private static let routeOffered = BloomreachRule(
-        "route-offered", "mint-endpoint: on", "example apps; switch mint-endpoint", .observed, orFail: .unknownRoute
+        "route-offered", "mint-endpoint: on", "example apps; switch mint-endpoint", .observed, orFail: .routeNotFound
     ) { facts, finding in
         guard facts.presented?.access.openness == .open, !facts.switches.mintEndpoint else { return nil }
         finding?.found = .text("mint-endpoint: off")
@@ -87,7 +87,7 @@ extension Bloomreach {
         orFail: [.missingAuthorization, .streamTokenMissing],
         by: {
             let isPublicStream = $0.presented?.address?.isStream == true && $0.stream?.isPrivate != true
-            return Refusal(isPublicStream ? .streamTokenMissing : .missingAuthorization)
+            return Refused(isPublicStream ? .streamTokenMissing : .missingAuthorization)
         }
     ) { facts, finding in
         guard let presented = facts.presented, let address = presented.address, case .absent = presented.authorization
@@ -264,7 +264,7 @@ extension Bloomreach {
         TokenRule<BloomreachBinding>(
             "token-ids", expects: .text("the ids of the token"),
             source: "SDK page, retrieval policy; switch customer-token-binding; streams ours",
-            orFail: [.customerTokenIDsMismatch, .streamTokenIDsMismatch], by: { Refusal($0.failure) }
+            orFail: [.customerTokenIDsMismatch, .streamTokenIDsMismatch], by: { Refused($0.failure) }
         ) { facts, finding in
             finding?.expected = .json(facts.owner.json)
             finding?.found = (facts.ids?.json).map(Fact.json)
@@ -310,7 +310,7 @@ extension Call<Bloomreach> {
         findings.judge(binding, by: Bloomreach.bindingRules)
         if !holds {
             let (own, named) = Lookalikes.distinguished(owner.json.text, ids.json.text)
-            throw Refusal(
+            throw Refused(
                 binding.failure,
                 because: "the token belongs to \(own), the request names \(named); expected the same ids")
         }

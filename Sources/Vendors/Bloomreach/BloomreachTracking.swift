@@ -50,7 +50,7 @@ extension Bloomreach {
         let ids = try call.customerIDs(of: body)
         let entry = try call.entry(of: body)
         if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
-            throw Refusal(
+            throw Refused(
                 .streamEmptyUpdate, because: "there is only a cookie, and no property; expected a hard id or a property"
             )
         }
@@ -68,7 +68,7 @@ extension Bloomreach {
         let entry = try call.entry(of: body.passing("event_type"), isEvent: true)
         guard let type = try body.passing("properties", "timestamp", "age").read({ $0.eventType() }) else {
             let found = body.object["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
-            throw Refusal(
+            throw Refused(
                 .missingEventType, because: "\(found ?? "there is no event_type"); expected the type of the event")
         }
         try call.checkPermission(toTrack: type)
@@ -164,7 +164,7 @@ extension Call<Bloomreach> {
         try checkPermission(of: .customerProperties, properties.lazy.map(\.name))
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
-            throw Refusal(
+            throw Refused(
                 .noPermission,
                 because: "the key may not write the property \(denied.name.shown); expected any but "
                     + "\(Nearest.list(key.deniedProperties))")
@@ -175,7 +175,7 @@ extension Call<Bloomreach> {
     fileprivate func checkPermission(toTrack type: String) throws(Bloomreach.Refused) {
         try checkPermission(of: .eventTypes, [type])
         if let key = credentials.publicKey, !key.mayTrack(event: type) {
-            throw Refusal(
+            throw Refused(
                 .noPermission,
                 because:
                     "the key may not track events of type \(type); expected any but \(Nearest.list(key.deniedEvents))")
@@ -222,10 +222,10 @@ extension Bloomreach {
             body = try call.request.json()
         } catch {
             let reason = error.reason(expected: "a JSON object with commands", whenEmpty: nil)
-            throw Refusal(.batchInvalidJSON, because: reason)
+            throw Refused(.batchInvalidJSON, because: reason)
         }
         guard let commands = body["commands"]?.array, !commands.isEmpty else {
-            throw Refusal(.batchNoCommands, because: whyNoCommands(body))
+            throw Refused(.batchNoCommands, because: whyNoCommands(body))
         }
         guard commands.count <= maximumCommands else {
             throw .invalidField("commands", because: "\(commands.count) commands; expected at most \(maximumCommands)")
@@ -343,7 +343,7 @@ extension Bloomreach {
 extension Call<Bloomreach> {
     fileprivate func checkPermission(_ permission: BloomreachPermission) throws(Bloomreach.Refused) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
-            throw Refusal(
+            throw Refused(
                 .noPermission,
                 because:
                     "the key: found the permissions \(key.permissions.map(\.rawValue).sorted().joined(separator: ", ")); expected \(permission.rawValue) among them"

@@ -41,20 +41,17 @@ final class Comapi: Vendor {
         "profile.patch": ["allowcreate", "deletes"],
     ]
 
-    static let unrouted = UnroutedFailures<ComapiFailure>(
-        routeNotFound: .unknownPath, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge)
-
     private static let space = "/apispaces/{space}"
     private static let session = space + "/sessions/{session}"
     private static let conversation = space + "/conversations/{conversation}"
 
     /// What most calls have: all SDKs make them, with a session's token.
-    private static let common = RouteGroup<Comapi>(access: .session, evidence: .observed, source: "all SDKs")
+    private static let common = group(access: .session, evidence: .observed, source: "all SDKs")
 
-    static let routes: [Route<Comapi>] =
+    static let routes =
         sessionRoutes + profileRoutes + conversationRoutes + messageRoutes + otherRoutes
 
-    private static let sessionRoutes: [Route<Comapi>] = [
+    private static let sessionRoutes = [
         common.route("session.start", .get(space + "/sessions/start"), access: .space, handler: startSession),
         common.route(
             "session.create", .post(space + "/sessions"), access: .challenge,
@@ -65,14 +62,14 @@ final class Comapi: Vendor {
         common.route("push.remove", .delete(session + "/push"), source: "JS SDK", handler: removePush),
     ]
 
-    private static let profileRoutes: [Route<Comapi>] = [
+    private static let profileRoutes = [
         common.route("profile.query", .get(space + "/profiles"), access: .query, handler: queryProfiles),
         common.route("profile.read", .get(space + "/profiles/{profile}"), handler: readProfile),
         common.route("profile.replace", .put(space + "/profiles/{profile}"), handler: replaceProfile),
         common.route("profile.patch", .patch(space + "/profiles/{profile}"), handler: patchProfile),
     ]
 
-    private static let conversationRoutes: [Route<Comapi>] = [
+    private static let conversationRoutes = [
         common.route("conversation.create", .post(space + "/conversations"), handler: createConversation),
         common.route("conversation.list", .get(space + "/conversations"), handler: listConversations),
         common.route("conversation.read", .get(conversation), handler: readConversation),
@@ -83,7 +80,7 @@ final class Comapi: Vendor {
         common.route("participant.remove", .delete(conversation + "/participants"), handler: removeParticipants),
     ]
 
-    private static let messageRoutes: [Route<Comapi>] = [
+    private static let messageRoutes = [
         common.route("message.send", .post(conversation + "/messages"), handler: sendMessage),
         common.route("message.list", .get(conversation + "/messages"), handler: listMessages),
         common.route("message.status", .post(conversation + "/messages/statusupdates"), handler: updateStatus),
@@ -92,7 +89,7 @@ final class Comapi: Vendor {
         common.route("typing.stop", .delete(conversation + "/typing"), handler: stopTyping),
     ]
 
-    private static let otherRoutes: [Route<Comapi>] = [
+    private static let otherRoutes = [
         common.route(
             "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContentStore.largest,
             handler: uploadContent),

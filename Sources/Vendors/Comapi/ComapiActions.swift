@@ -4,9 +4,9 @@ import Wire
 
 /// Changes without a request from the app (all ours).
 extension Comapi {
-    private static let space = ActionMember("space", "id of the API space; by default the first one")
+    private static let space = ActionMember.optional("space", "id of the API space; by default the first one")
 
-    static let actions: [VendorAction<Comapi>] = [
+    static let actions = [
         ofSession("end-session", about: "Ends a session, as the app itself could.") { id, _, state, outbox in
             state.endSession(id, &outbox)
         },
@@ -26,23 +26,23 @@ extension Comapi {
             state.sessions.sockets.forget(id)
             outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(id))
         },
-        VendorAction(
+        action(
             "answer-challenge", about: "Marks a challenge as answered, as if another client had been quicker.",
-            members: [ActionMember("challenge", "its authenticationId", isRequired: true)], body: answerChallenge),
-        VendorAction(
+            members: [.required("challenge", "its authenticationId")], body: answerChallenge),
+        action(
             "send-message", about: "Sends a message as another user, who joins the conversation if necessary.",
             members: [
-                ActionMember("conversation", "id of the conversation", isRequired: true),
-                ActionMember("profile", "id of the sender", isRequired: true),
-                ActionMember("text", "the text; by default Hi"), space,
+                .required("conversation", "id of the conversation"),
+                .required("profile", "id of the sender"),
+                .optional("text", "the text; by default Hi"), space,
             ], body: sendMessage),
-        VendorAction(
+        action(
             "mark-message", about: "Records that a user has received or read a message.",
             members: [
-                ActionMember("conversation", "id of the conversation", isRequired: true),
-                ActionMember("profile", "id of the user", isRequired: true),
-                ActionMember("message", "id of the message; by default the newest one"),
-                ActionMember("status", "delivered or read; by default read"), space,
+                .required("conversation", "id of the conversation"),
+                .required("profile", "id of the user"),
+                .optional("message", "id of the message; by default the newest one"),
+                .optional("status", "delivered or read; by default read"), space,
             ], body: markMessage),
     ]
 
@@ -52,11 +52,11 @@ extension Comapi {
         _ name: String, about: String,
         _ change: @escaping @Sendable (ComapiSessionID, Moment, inout State, inout Outbox) -> Void
     ) -> VendorAction<Comapi> {
-        VendorAction(
+        action(
             name, about: about,
             members: [
-                ActionMember("session", "id of the session", isRequired: true),
-                ActionMember("space", "id of its API space; needed if two spaces have a session of that id"),
+                .required("session", "id of the session"),
+                .optional("space", "id of its API space; needed if two spaces have a session of that id"),
             ]
         ) { (call, state, outbox) throws(ControlRefusal) in
             let session = try existingSession(call, state)

@@ -71,7 +71,7 @@ extension Comapi {
 
     private static let appSignature = Rule(
         "signature", expects: .text("HS256 by the shared secret of the API space"), source: "JWT page, Signing the JWT",
-        orFail: [.badSignature] + ComapiSecretMistake.failures, by: { Refusal($0.mistake?.failure ?? .badSignature) }
+        orFail: [.badSignature] + ComapiSecretMistake.failures, by: { Refused($0.mistake?.failure ?? .badSignature) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         let outcome = token.signature(by: facts.space, &finding)
@@ -104,7 +104,7 @@ extension Comapi {
 
     private static let nonce = Rule(
         "nonce", expects: .text("the nonce of the challenge"), source: nonceSource,
-        orFail: [.nonceMismatch, .nonceReused], by: { Refusal($0.isNonceReused ? .nonceReused : .nonceMismatch) }
+        orFail: [.nonceMismatch, .nonceReused], by: { Refused($0.isNonceReused ? .nonceReused : .nonceMismatch) }
     ) { facts, finding in
         guard let token = facts.compact else { return nil }
         finding?.expected = facts.expectedNonce.map(Fact.text)

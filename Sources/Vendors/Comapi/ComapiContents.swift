@@ -47,7 +47,7 @@ extension ComapiContentStore {
 /// Content. Source: the three forms of an upload are observed; reading content is ours.
 extension Comapi {
     static func uploadContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let upload = try call.credentials.upload?.get() else { throw Refusal(.malformedBody) }
+        guard let upload = try call.credentials.upload?.get() else { throw Refused(.malformedBody) }
         if let remark = upload.remark { call.note("unreadable-json", remark, source: "JS SDK, iOS SDK") }
         let folder = call.arrival.queryValues("folder").first { !$0.isEmpty } ?? "content"
         let id = call.identifiers.uuid()
@@ -70,7 +70,7 @@ extension Comapi {
     static func readContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["content"]
         guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
-            throw Refusal(
+            throw Refused(
                 .unknownContent, because: "no content of the space has the id \(id); expected that of an upload")
         }
         return .respond(.clientContent(content.bytes, type: content.type))
@@ -170,7 +170,7 @@ struct ComapiUpload: Sendable {
         do throws(MultipartForm.Problem) {
             form = try MultipartForm(body, type: type)
         } catch {
-            throw Refusal(
+            throw Comapi.Refused(
                 .malformedBody, ["faults": [["paramName": "body", "message": "is not valid"]]],
                 because: "the form is broken: \(error); expected one strictly by RFC 7578")
         }

@@ -10,7 +10,7 @@ extension Comapi {
         let space = call.space.id
         let old = state[space].conversations[draft.id]
         if let old, old.deleted == nil {
-            throw Refusal(
+            throw Refused(
                 .conversationExists,
                 because:
                     "conversation \(draft.id.text) exists already; expected an id that no existing conversation has")

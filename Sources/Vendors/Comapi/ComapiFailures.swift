@@ -5,8 +5,8 @@ import Tokens
 import Wire
 
 /// Every failure of Comapi; `failures.yaml` defines the responses.
-enum ComapiFailure: String, VendorFailure {
-    case unknownPath = "unknown-path"
+enum ComapiFailure: String, RouteFailure {
+    case routeNotFound = "unknown-path"
     case methodNotAllowed = "method-not-allowed"
     case unknownSpace = "unknown-space"
     case malformedBody = "malformed-body"
@@ -71,7 +71,7 @@ extension Comapi: FieldDialect {
     /// `missing-field` if anything is missing, else `invalid-parameter` (ours).
     static func refusal(of problems: [FieldProblem]) -> Refused {
         if let reason = problems[0].reason(expected: "JSON", whenEmpty: "is empty; expected JSON") {
-            return Refusal(.malformedBody, because: reason)
+            return Refused(.malformedBody, because: reason)
         }
         let listed = problems.prefix(FieldReader.mostProblems)
         let faults = listed.map { problem -> JSON in
@@ -79,7 +79,7 @@ extension Comapi: FieldDialect {
             return ["paramName": .string(problem.path), "message": message]
         }
         let isMissing = problems.contains { $0.kind == .missing }
-        return Refusal(
+        return Refused(
             isMissing ? .missingField : .invalidParameter, ["faults": .array(faults)],
             because: listed.map { "\($0.path) \(why($0))" }.joined(separator: "; "))
     }
@@ -116,7 +116,7 @@ extension Call<Comapi> {
         if wanted.contains(where: { $0 == "*" || $0.hasSameBytes(as: current) }) { return }
         let bare = current.replacing("\"", with: "")
         let hint = wanted.contains { $0.hasSameBytes(as: bare) } ? "; only the quotes are missing" : ""
-        throw Refusal(
+        throw Refused(
             .etagMismatch,
             because: "If-Match is \(wanted.joined(separator: ", ").prefix(200)), not the current tag \(current)\(hint)")
     }

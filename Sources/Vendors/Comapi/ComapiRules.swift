@@ -120,7 +120,7 @@ extension Comapi {
     /// Path spellings that are accepted with a remark.
     private static let encodedQuery = Rule(
         "encoded-question-mark", "/profiles?QUERY", "iOS SDK; switch accepts-encoded-query", .observed,
-        orFail: .unknownPath
+        orFail: .routeNotFound
     ) { facts, finding in
         guard facts.hasEncodedQuery else { return nil }
         finding?.found = .text("a question mark that is a part of the path")
@@ -129,7 +129,7 @@ extension Comapi {
 
     private static let spaceKnown = Rule(
         "space", expects: .text("the id of a configured API space"), source: "ours", .ours,
-        orFail: [.unknownSpace, .sessionOtherSpace], by: { Refusal($0.isAlone ? .sessionOtherSpace : .unknownSpace) }
+        orFail: [.unknownSpace, .sessionOtherSpace], by: { Refused($0.isAlone ? .sessionOtherSpace : .unknownSpace) }
     ) { facts, finding in
         guard let id = facts.spaceID else { return nil }
         finding?.found = .text(id)

@@ -219,11 +219,11 @@ extension Comapi {
     }
 
     static func createSession(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let answer = call.credentials.answer else { throw Refusal(.malformedBody) }
+        guard let answer = call.credentials.answer else { throw Refused(.malformedBody) }
         if let refusal = answer.refusal { throw refusal }
         guard let members = answer.body, let id = answer.authenticationID, let user = answer.token?.userID,
             let challenge = state.challenges[id]
-        else { throw Refusal(.unknownAuthentication, because: "nobody was authorized; expected a token") }
+        else { throw Refused(.unknownAuthentication, because: "nobody was authorized; expected a token") }
         let started = Moment(unixSeconds: Double(call.moment.wholeSeconds))
         var session = ComapiSession(
             id: ComapiSessionID(call.identifiers.uuid(), in: call.space.id), profileID: ComapiID(user),
@@ -269,7 +269,7 @@ extension Comapi {
             call.vendor.sessionKeys.noteIssue(in: call.arrival.sandbox)
             return ["token": .string(try claims.draft.sessionToken(by: key)), "session": session.json]
         } catch {
-            throw Refusal(.serverError, because: "the token could not be signed: \(error)")
+            throw Refused(.serverError, because: "the token could not be signed: \(error)")
         }
     }
 

@@ -22,7 +22,7 @@ extension Comapi {
         do throws(WebSocketHandshake.Problem) {
             handshake = try WebSocketHandshake(call.request)
         } catch {
-            throw Refusal(.upgradeRequired, because: "the handshake of a WebSocket is broken: \(error)")
+            throw Refused(.upgradeRequired, because: "the handshake of a WebSocket is broken: \(error)")
         }
         let caller = call.caller
         return call.openSocket(

@@ -36,10 +36,7 @@ final class IMS: Vendor {
     /// ours: an hour of points, a file of users, or a set of keys.
     private static let longBody = 1024 * 1024
 
-    static let unrouted = UnroutedFailures<IMSFailure>(
-        routeNotFound: .routeNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge)
-
-    static let routes: [Route<IMS>] = issuerRoutes + userRoutes + ownRoutes + devRoutes
+    static let routes = issuerRoutes + userRoutes + ownRoutes + devRoutes
 
     /// What lets a sender act as an operator or activate a user.
     private static let secrets: Set<String> = ["activation_code", "x-ims-operator-key"]
@@ -47,17 +44,17 @@ final class IMS: Vendor {
     /// The same, and what may hold a private key sent by mistake: PEM texts, and members of JWKs (RFC 7518 section 6).
     private static let keySecrets = secrets.union(["pem", "certs", "d", "p", "q", "dp", "dq", "qi", "oth", "k"])
 
-    private static let forIssuers = RouteGroup<IMS>(
+    private static let forIssuers = group(
         access: .operator, evidence: .ours, source: "ours", secrets: keySecrets)
-    private static let forUsers = RouteGroup<IMS>(access: .operator, evidence: .ours, source: "ours", secrets: secrets)
-    private static let ofUser = RouteGroup<IMS>(
+    private static let forUsers = group(access: .operator, evidence: .ours, source: "ours", secrets: secrets)
+    private static let ofUser = group(
         access: .user, evidence: .ours, source: "user information: site; the call ours")
-    private static let open = RouteGroup<IMS>(access: .open, evidence: .ours, source: "ours")
+    private static let open = group(access: .open, evidence: .ours, source: "ours")
 
     private static let issuers = "/ims/v1/issuers"
     private static let users = "/ims/v1/users"
 
-    private static let issuerRoutes: [Route<IMS>] = [
+    private static let issuerRoutes = [
         forIssuers.route(
             "issuers.create", .post(issuers), source: "onboarding: security page, Backend Setup; the call ours",
             bodyLimit: longBody / 4, handler: createIssuer),
@@ -68,7 +65,7 @@ final class IMS: Vendor {
         forIssuers.route("issuers.delete", .delete(issuers + "/{name}"), handler: deleteIssuer),
     ]
 
-    private static let userRoutes: [Route<IMS>] = [
+    private static let userRoutes = [
         forUsers.route(
             "users.enroll", .post(users), source: "enrollment: security page and site; the call ours",
             handler: enrollUser),
@@ -86,7 +83,7 @@ final class IMS: Vendor {
         forUsers.route("users.new-code", .post(users + "/{id}/activation-code"), handler: renewCode),
     ]
 
-    private static let ownRoutes: [Route<IMS>] = [
+    private static let ownRoutes = [
         Route(
             "activation.submit", .post("/ims/v1/activation"), access: .token, evidence: .ours,
             source: "activation through the SDK: site; the call ours", secrets: secrets, handler: submitActivation),
@@ -112,7 +109,7 @@ final class IMS: Vendor {
             handler: forUser(listInvitations)),
     ]
 
-    private static let devRoutes: [Route<IMS>] = [
+    private static let devRoutes = [
         open.route(
             "dev-issuer.jwks", .get("/ims/dev-issuers/{name}/jwks.json"),
             .get("/ims/dev-issuers/{name}/.well-known/jwks.json"), handler: publishKeySet),

@@ -10,7 +10,7 @@ extension IMS {
         }
         let (tenant, subject) = try call.subject()
         guard var user = state.users.user(of: tenant, activationID: activationID) else {
-            throw Refusal(
+            throw Refused(
                 .activationUnknown,
                 because: "no user of tenant \(tenant) has the activation id \(activationID); expected that of an "
                     + "imported user")
@@ -26,11 +26,11 @@ extension IMS {
     private static func check(_ user: IMSUser, code: String, email: String, at moment: Moment) throws(Refused) {
         switch user.state {
         case .active:
-            throw Refusal(
+            throw Refused(
                 .activationCodeUsed,
                 because: "\(user.id) is active: its code was used, or it needed none; expected a user who is enrolled")
         case .deactivated:
-            throw Refusal(.userDeactivated, because: "\(user.id) is deactivated; expected a user who is enrolled")
+            throw Refused(.userDeactivated, because: "\(user.id) is deactivated; expected a user who is enrolled")
         case .enrolled: break
         }
         try Refused.require(
@@ -69,7 +69,7 @@ extension IMS {
             return
         }
         if let other = state.users.user(of: user.tenant, enterpriseID: subject) {
-            throw Refusal(
+            throw Refused(
                 .subjectTaken,
                 because: "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); "
                     + "expected an unused one")

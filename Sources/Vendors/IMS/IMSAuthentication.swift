@@ -125,13 +125,13 @@ extension IMS {
     typealias UserHandler = @Sendable (inout IMSCall, IMSUser, inout IMSState) throws(Refused) -> Reply
 
     /// A route's handler that finds the token's user, whom authorization found or allowed to be adopted.
-    static func forUser(_ handler: @escaping UserHandler) -> Route<IMS>.Handler {
+    static func forUser(_ handler: @escaping UserHandler) -> Handler {
         { (call, state) throws(Refused) in
             let (tenant, subject) = try call.subject()
             if let user = state.users.user(of: tenant, enterpriseID: subject) {
                 return try handler(&call, user, &state)
             }
-            guard let enrollment = adopted(subject, in: tenant, state) else { throw Refusal(.userUnknown) }
+            guard let enrollment = adopted(subject, in: tenant, state) else { throw Refused(.userUnknown) }
             // The handler may still refuse; then the user is not enrolled.
             var next = state
             let user = next.users.enroll(enrollment, call.identifiers, at: call.moment)
@@ -145,7 +145,7 @@ extension IMS {
 extension Call<IMS> {
     func subject() throws(IMS.Refused) -> (tenant: String, subject: String) {
         guard let subject = credentials.token?.subject, let issuer = credentials.issuer else {
-            throw Refusal(.tokenMissing, because: "nobody was authorized; expected a token")
+            throw Refused(.tokenMissing, because: "nobody was authorized; expected a token")
         }
         return (issuer.record.tenant, subject)
     }

@@ -34,14 +34,14 @@ enum IMSClaimRules {
             check, orFail: isOptional ? [.claimInvalid] : [.claimMissing, .claimInvalid],
             by: { facts in
                 let isAbsent = !isOptional && facts.compact?.claims?[name]?.isNull ?? true
-                return Refusal(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
+                return IMS.Refused(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
             })
     }
 
     private static let beginningPresent = IMSRule(
         "not-before-present", expects: .anyOf(["nbf", "iat"]),
         source: "security page, JWT Claims: either must be present; switch missing-not-before", orFail: [.claimMissing],
-        by: { _ in Refusal(.claimMissing, ["field": "nbf"]) }
+        by: { _ in IMS.Refused(.claimMissing, ["field": "nbf"]) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         finding?.found = token.beginning.map(Fact.text) ?? .absent
@@ -59,7 +59,7 @@ enum IMSClaimRules {
     private static let beginning = IMSRule(
         "not-before", expects: .text("nbf, or iat, no later than now plus the leeway"),
         source: "security page, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
-        by: { Refusal(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
+        by: { IMS.Refused(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
     ) { facts, finding in
         guard let token = facts.token, let claim = token.beginning else { return nil }
         let leeway = facts.issuer?.notBeforeLeeway(facts.switches) ?? facts.switches.notBeforeLeewaySeconds
@@ -94,7 +94,7 @@ enum IMSClaimRules {
 
     private static let clientID = IMSRule(
         "claim-client_id-equals", expects: .text("the audience of the issuer"), source: audienceSource, .ours,
-        orFail: [.audienceMismatch], by: { _ in Refusal(.audienceMismatch, ["field": "client_id"]) }
+        orFail: [.audienceMismatch], by: { _ in IMS.Refused(.audienceMismatch, ["field": "client_id"]) }
     ) { facts, finding in
         guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
             issuer.record.tokenUse == "access"
@@ -106,7 +106,7 @@ enum IMSClaimRules {
 
     private static let audience = IMSRule(
         "audience", expects: .text("the audience of the issuer"), source: audienceSource, .ours,
-        orFail: [.audienceMismatch], by: { _ in Refusal(.audienceMismatch, ["field": "aud"]) }
+        orFail: [.audienceMismatch], by: { _ in IMS.Refused(.audienceMismatch, ["field": "aud"]) }
     ) { facts, finding in
         guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
             issuer.record.tokenUse != "access"

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// Every failure of IMS; `failures.yaml` defines how each looks.
-enum IMSFailure: String, VendorFailure {
+enum IMSFailure: String, RouteFailure {
     case tokenMissing = "token-missing"
     case tokenMalformed = "token-malformed"
     case algNotAllowed = "alg-not-allowed"
@@ -68,10 +68,10 @@ extension IMS: FieldDialect {
     static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]
         if let reason = problem.reason(of: "the content", expected: "an object", whenEmpty: nil) {
-            return Refusal(.bodyMalformed, because: reason)
+            return Refused(.bodyMalformed, because: reason)
         }
         let place = problem.isInQuery ? "\(problem.path) in the query" : problem.path
-        return Refusal(.bodyInvalid, ["field": .string(problem.path)], because: "\(place) \(why(problem))")
+        return Refused(.bodyInvalid, ["field": .string(problem.path)], because: "\(place) \(why(problem))")
     }
 
     private static func why(_ problem: FieldProblem) -> String {

@@ -162,7 +162,7 @@ extension IMS {
     }
 
     private static func exists(_ field: String, _ other: IMSIssuer) -> Refused {
-        Refusal(
+        Refused(
             .issuerExists, ["field": .string(field)],
             because: "issuer \(other.record.name) has the same \(field); expected an unused one")
     }
@@ -203,7 +203,7 @@ extension IMS {
         var issuer = try issuer(call, state)
         if var remote = issuer.remote {
             if let obstacle = IMSKeyURL(remote.url)?.obstacle(call.switches, named: call.vendor.accounts.namedHosts) {
-                throw Refusal(.jwksURLNotAllowed, because: obstacle)
+                throw Refused(.jwksURLNotAllowed, because: obstacle)
             }
             // The issuer may have got another URL during the fetch; then these keys are not its own.
             guard let report = call.keyFetch, report.url == remote.url else { return .fetchKeys(remote) }
@@ -212,7 +212,7 @@ extension IMS {
             // Stored before the refusal: a failed attempt counts too.
             state.issuers.store(issuer)
             if let problem = report.problem {
-                throw Refusal(
+                throw Refused(
                     .jwksFetchFailed,
                     because: "found \(problem) at \(remote.url); expected status 200 and a usable key")
             }

@@ -125,7 +125,7 @@ struct IMSKeyReader {
         let text = try body.read { $0.text("url", atMost: 2048) }
         let url = try IMS.Refused.require(
             IMSKeyURL(text), .jwksURLNotAllowed, "“\(text)” is not a URL of the kind https://HOST/PATH")
-        if let obstacle = obstacle(url) { throw Refusal(.jwksURLNotAllowed, because: obstacle) }
+        if let obstacle = obstacle(url) { throw IMS.Refused(.jwksURLNotAllowed, because: obstacle) }
         return IMSKeySource(kind: kind, given: .object(body.object), url: text)
     }
 
@@ -138,7 +138,7 @@ struct IMSKeyReader {
         }
     }
 
-    private func invalid(_ why: String) -> IMS.Refused { Refusal(.keySourceInvalid, because: why) }
+    private func invalid(_ why: String) -> IMS.Refused { IMS.Refused(.keySourceInvalid, because: why) }
 
     // MARK: Forms
 
@@ -148,7 +148,8 @@ struct IMSKeyReader {
         do throws(KeyError) {
             keys = try VerificationKey.pem(text, id: id)
         } catch {
-            throw error == .privateKey ? Refusal(.privateKeyRefused, because: "found \(error)") : invalid("\(error)")
+            throw error == .privateKey
+                ? IMS.Refused(.privateKeyRefused, because: "found \(error)") : invalid("\(error)")
         }
         guard keys.allSatisfy({ ($0.validity != nil) == kind.isCertified }) else {
             let (own, other) = kind.isCertified ? ("CERTIFICATE", "PUBLIC KEY") : ("PUBLIC KEY", "CERTIFICATE")
@@ -162,7 +163,7 @@ struct IMSKeyReader {
     /// Also searches the text: a private block must be reported as such even after a broken block.
     private func refusePrivate(_ text: String) throws(IMS.Refused) {
         guard Array(text.utf8).holdsPrivateKey else { return }
-        throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block; expected public keys only")
+        throw IMS.Refused(.privateKeyRefused, because: "the text has a PRIVATE KEY block; expected public keys only")
     }
 
     /// Reads a JWKS; shared secrets (`oct`) are left out as in a fetched one.
@@ -171,7 +172,7 @@ struct IMSKeyReader {
             let names = KeySet.privateMembers(in: key, countsSecrets: false)
             guard names.isEmpty else {
                 let name = key["kid"]?.string.map { " “\($0)”" } ?? ""
-                throw Refusal(
+                throw IMS.Refused(
                     .privateKeyRefused,
                     because: "key \(index)\(name) has the private members \(names.joined(separator: ", ")); expected "
                         + "public ones only")

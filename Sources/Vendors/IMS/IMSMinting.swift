@@ -187,10 +187,10 @@ extension IMS {
         do throws(ControlRefusal) {
             found = try call.vendor.devKeys(of: name, in: state)
         } catch {
-            throw Refusal(.serviceUnavailable, because: error.description)
+            throw Refused(.serviceUnavailable, because: error.description)
         }
         guard var keys = found, let issuer = call.vendor.accounts.devIssuer(name) else {
-            throw Refusal(
+            throw Refused(
                 .issuerNotFound,
                 because: "no private key of an issuer \(name) is known here; expected a dev issuer of the fixtures")
         }

@@ -52,7 +52,7 @@ extension IMS {
 
     private static let algorithm = IMSRule(
         .algorithm(is: .rs256, source: "security page, JWT Claims: alg"), orFail: [.algNotAllowed],
-        by: { _ in Refusal(.algNotAllowed) }
+        by: { _ in Refused(.algNotAllowed) }
     ) { facts, finding in if facts.isSignedBySecret { finding.note = IMSTokenJudge.publicSecret } }
 
     private static let publicKeyAsSecret = IMSRule(
@@ -92,7 +92,7 @@ extension IMS {
             check, orFail: [missing, invalid].compactMap(\.self),
             by: { facts in
                 let isAbsent = facts.compact?.claims?[name]?.isNull ?? true
-                return Refusal(isAbsent ? missing ?? invalid : invalid, ["field": .string(name)])
+                return Refused(isAbsent ? missing ?? invalid : invalid, ["field": .string(name)])
             })
     }
 
@@ -116,7 +116,7 @@ enum IMSKeyRules {
     private static let keysThere = IMSRule(
         "keys", expects: .text("keys of the issuer"), source: "ours; switch jwks-cooldown-seconds", .ours,
         orFail: [.keysUnavailable],
-        by: { Refusal(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
+        by: { IMS.Refused(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
     ) { facts, finding in
         switch facts.keys {
         case .unfetched:
@@ -140,7 +140,7 @@ enum IMSKeyRules {
         "key", expects: .text("a key of the issuer"), source: "security page, JWT Claims: kid; details ours",
         orFail: [.kidRequired, .kidUnknown],
         by: { facts in
-            if case .unnamed = facts.keys { Refusal(.kidRequired) } else { Refusal(.kidUnknown) }
+            if case .unnamed = facts.keys { IMS.Refused(.kidRequired) } else { IMS.Refused(.kidUnknown) }
         }
     ) { facts, finding in
         switch facts.keys {
@@ -225,7 +225,7 @@ extension IMS {
     private static let genuine = IMSRule(
         "signature-genuine", expects: .text("a signature by a key of the issuer"), source: "ours", .ours,
         orFail: [.keysUnavailable],
-        by: { Refusal(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
+        by: { Refused(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
     ) { facts, finding in
         if facts.isGenuine || facts.isRefused { return nil }
         finding?.found = .absent
@@ -281,7 +281,7 @@ extension IMS {
         "user-active", expects: .text(IMSUser.State.active.rawValue),
         source: "site: users are activated before use, and can be deactivated",
         orFail: [.userNotActive, .userDeactivated],
-        by: { Refusal($0.subject?.user?.state == .deactivated ? .userDeactivated : .userNotActive) }
+        by: { Refused($0.subject?.user?.state == .deactivated ? .userDeactivated : .userNotActive) }
     ) { facts, finding in
         guard let subject = facts.subject, let user = subject.user else { return nil }
         let id = finding == nil ? "" : IMSUser.id(user.number)
@@ -302,7 +302,7 @@ extension IMS {
         IMSRule(
             "operator-key", expects: .text("x-ims-operator-key of the accounts"), source: "ours; switch operator-auth",
             .ours, orFail: [.operatorKeyMissing, .operatorKeyWrong],
-            by: { Refusal($0.operator?.sent == nil ? .operatorKeyMissing : .operatorKeyWrong) }
+            by: { Refused($0.operator?.sent == nil ? .operatorKeyMissing : .operatorKeyWrong) }
         ) { facts, finding in
             guard let presented = facts.operator else { return nil }
             if presented.sent?.hasSameBytes(as: facts.operatorKey) == true { return .passed }

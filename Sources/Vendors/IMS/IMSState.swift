@@ -264,29 +264,29 @@ struct IMSTokenUses: Sendable {
 /// Actions on users and keys without a request from the app (all ours).
 extension IMS {
     private static let userMembers = [
-        ActionMember("user", "id or enterprise id of the user", isRequired: true),
-        ActionMember("tenant", "tenant of the enterprise id; by default that of the issuer"),
-        ActionMember("issuer", "iss of the user's tokens; without it and a tenant, the oldest user counts"),
+        ActionMember.required("user", "id or enterprise id of the user"),
+        .optional("tenant", "tenant of the enterprise id; by default that of the issuer"),
+        .optional("issuer", "iss of the user's tokens; without it and a tenant, the oldest user counts"),
     ]
 
-    static let actions: [VendorAction<IMS>] = [
-        VendorAction(
+    static let actions = [
+        action(
             "enroll-user", about: "Enrolls a user, as the people at IMS would.",
             members: [
-                ActionMember("email", "email address", isRequired: true),
-                ActionMember("tenant", "the tenant; by default that of the first issuer"),
-                ActionMember("enterprise_id", "the sub of the user's tokens; none until an activation links it"),
-                ActionMember("activation_id", "what the user enters to activate the app; by default the email"),
-                ActionMember("activate", "true for a user who is active at once; needs an enterprise_id"),
+                .required("email", "email address"),
+                .optional("tenant", "the tenant; by default that of the first issuer"),
+                .optional("enterprise_id", "the sub of the user's tokens; none until an activation links it"),
+                .optional("activation_id", "what the user enters to activate the app; by default the email"),
+                .optional("activate", "true for a user who is active at once; needs an enterprise_id"),
             ], body: enrollByAction),
-        VendorAction(
+        action(
             "activate-user", about: "Makes a user active.", members: userMembers,
             body: { (call, state) throws(ControlRefusal) in try change(call, &state, to: .active) }),
-        VendorAction(
+        action(
             "deactivate-user", about: "Deactivates a user: valid tokens are refused from the next request on.",
             members: userMembers,
             body: { (call, state) throws(ControlRefusal) in try change(call, &state, to: .deactivated) }),
-        .drillKeys(of: "dev issuer"),
+        drillKeys(of: "dev issuer"),
     ]
 
     private static func enrollByAction(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {

@@ -25,13 +25,13 @@ extension IMS {
     /// Checks an enrollment: it can be active, and its unique values are free in its tenant.
     static func check(_ enrollment: IMSEnrollment, _ state: State) throws(Refused) {
         if enrollment.isActive, enrollment.enterpriseID == nil {
-            throw Refusal(
+            throw Refused(
                 .stateConflict,
                 because: "activate needs an enterprise_id, and there is none; expected one, or no activate: then the "
                     + "activation links it")
         }
         guard let (field, other) = state.users.conflict(with: enrollment) else { return }
-        throw Refusal(
+        throw Refused(
             .enrollmentExists, ["field": .string(field)],
             because: "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field)); "
                 + "expected another one")
@@ -137,9 +137,9 @@ extension IMS {
             lines = try CSV.lines(call.request.body, atMost: mostRows)
         } catch {
             if case .tooManyRows = error {
-                throw Refusal(.bodyTooLarge, because: "\(error); at most \(mostRows) are read")
+                throw Refused(.bodyTooLarge, because: "\(error); at most \(mostRows) are read")
             }
-            throw Refusal(.bodyMalformed, because: "\(error); expected CSV (RFC 4180)")
+            throw Refused(.bodyMalformed, because: "\(error); expected CSV (RFC 4180)")
         }
         let head = try Refused.require(lines.first, .bodyMalformed, "the content has no row; expected a header row")
         try check(head.fields)

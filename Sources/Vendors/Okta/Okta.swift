@@ -43,12 +43,8 @@ final class Okta: Vendor {
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
         readsForms: true, unreadFields: unreadFields, unreadParameters: unreadParameters)
 
-    static let unrouted = UnroutedFailures<OktaFailure>(
-        routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
-        notOffered: notOffered.map { ($0.prefixes, .pathNotFound, $0.reason) })
-
     /// What Okta has there instead of nothing. Source: api; widget and authjs for the first two.
-    private static let notOffered: [(prefixes: [String], reason: String)] = [
+    static let notOffered: [(prefixes: [String], reason: String)] = [
         (
             ["/idp", "/.well-known/okta-organization", "/.well-known/webfinger"],
             "belongs to Okta's Identity Engine, which is not emulated; expected a sign-in by redirect, at authorize, or by direct "
@@ -134,9 +130,9 @@ typealias OktaArrival = Arrival<Okta>
 
 /// Actions on the organization without a client's request (all ours).
 extension Okta {
-    static let actions: [VendorAction<Okta>] =
+    static let actions =
         deviceActions + originActions + clientActions + userActions + factorActions + consentActions + ruleActions
-        + [.drillKeys(of: "authorization server")]
+        + [drillKeys(of: "authorization server")]
 
     static let outsideChecks: [String: OutsideNeed] = [
         "client-known": .record, "client-secret": .record, "assertion-key": .record, "assertion-used": .history,

@@ -1,11 +1,11 @@
 import Emulation
 
 /// Every failure of Okta; `failures.yaml` defines how each looks.
-enum OktaFailure: String, VendorFailure {
+enum OktaFailure: String, RouteFailure {
     // MARK: - Paths, methods and bodies
 
     case asNotFound = "as-not-found"
-    case pathNotFound = "path-not-found"
+    case routeNotFound = "path-not-found"
     case methodNotAllowed = "method-not-allowed"
     case mediaType = "media-type"
     case bodyMalformed = "body-malformed"

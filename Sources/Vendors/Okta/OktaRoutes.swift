@@ -2,7 +2,7 @@ import Emulation
 
 /// The API index: each route with who may call it and where it is known from.
 extension Okta {
-    static let routes: [Route<Okta>] =
+    static let routes =
         discoveryRoutes + signInRoutes + tokenRoutes + deviceRoutes + directRoutes + browserRoutes + managementRoutes
 
     /// The endpoints of a path below `/v1` of the org server and of custom ones.
@@ -10,22 +10,22 @@ extension Okta {
         [make("/oauth2/v1/" + path), make("/oauth2/{server}/v1/" + path)]
     }
 
-    private static let discovery = RouteGroup<Okta>(access: .published, evidence: .documented, source: "ref")
-    private static let open = RouteGroup<Okta>(access: .open, evidence: .documented, source: "ref", secrets: secrets)
-    private static let ofClient = RouteGroup<Okta>(
+    private static let discovery = group(access: .published, evidence: .documented, source: "ref")
+    private static let open = group(access: .open, evidence: .documented, source: "ref", secrets: secrets)
+    private static let ofClient = group(
         access: .client(.other), evidence: .documented, source: "ref", secrets: secrets)
     /// Forms for people; the vendor documents only what comes before and after them.
-    private static let ofPages = RouteGroup<Okta>(access: .open, evidence: .ours, source: "ours", secrets: secrets)
+    private static let ofPages = group(access: .open, evidence: .ours, source: "ours", secrets: secrets)
 
     /// The handler of one of two routes that share it.
     private static func handler(
         _ isSecond: Bool,
         _ handle: @escaping @Sendable (inout OktaCall, inout State, Bool) throws(Refused) -> Reply
-    ) -> Route<Okta>.Handler {
+    ) -> Handler {
         { (call, state) throws(Refused) in try handle(&call, &state, isSecond) }
     }
 
-    private static let discoveryRoutes: [Route<Okta>] = [
+    private static let discoveryRoutes = [
         discovery.route(
             "discovery.org", .get("/.well-known/openid-configuration"), handler: handler(false, describeServer)),
         discovery.route(
@@ -39,7 +39,7 @@ extension Okta {
         discovery.route("keys.list", both(Endpoint.get, "keys"), source: "validator page, ref", handler: publishKeys),
     ]
 
-    private static let signInRoutes: [Route<Okta>] = [
+    private static let signInRoutes = [
         open.route(
             "authorize", both(Endpoint.get, "authorize") + both(Endpoint.post, "authorize"), access: .browser,
             source: "ref; POST api", handler: authorizeClientApp),
@@ -88,16 +88,16 @@ extension Okta {
         ofPage.route("user.own", .get("/api/v1/users/me"), source: "pysdk, links of a session", handler: getOwnUser),
     ]
 
-    private static let ofAuthn = RouteGroup<Okta>(
+    private static let ofAuthn = group(
         access: .open, evidence: .documented, source: "ref (authn)", secrets: secrets)
     private static let authn = "/api/v1/authn"
 
     /// Calls that a page makes with its browser's cookie.
-    private static let ofPage = RouteGroup<Okta>(
+    private static let ofPage = group(
         access: .open, evidence: .observed, source: "authjs; body pysdk", secrets: secrets)
     private static let ownSession = "/api/v1/sessions/me"
 
-    private static let tokenRoutes: [Route<Okta>] = [
+    private static let tokenRoutes = [
         ofClient.route("token.create", both(Endpoint.post, "token"), access: .client(.tokens), handler: createToken),
         ofClient.route(
             "token.introspect", both(Endpoint.post, "introspect"), access: .client(.tokenUse), handler: introspectToken),
@@ -107,7 +107,7 @@ extension Okta {
             evidence: .documented, source: "ref; POST ours", secrets: secrets, handler: readUserinfo),
     ]
 
-    private static let deviceRoutes: [Route<Okta>] = [
+    private static let deviceRoutes = [
         ofClient.route(
             "device.authorize", both(Endpoint.post, "device/authorize"),
             source: "ref; guide:device-authorization-grant", handler: startDevice),
@@ -117,7 +117,7 @@ extension Okta {
         ofPages.route("activate.submit", .post("/activate"), access: .browser, handler: submitActivation),
     ]
 
-    private static let directRoutes: [Route<Okta>] = [
+    private static let directRoutes = [
         ofClient.route(
             "direct.primary", both(Endpoint.post, "primary-authenticate") + both(Endpoint.post, "oob-authenticate"),
             source: "guide:configure-direct-auth-grants, api; kotlin", handler: authenticatePrimary),
@@ -127,7 +127,7 @@ extension Okta {
         open.route("interact", both(Endpoint.post, "interact"), source: "codes", handler: refuseInteraction),
     ]
 
-    private static let browserRoutes: [Route<Okta>] = [
+    private static let browserRoutes = [
         Route(
             "preflight", preflightEndpoints, access: .published, evidence: .documented,
             source: "api; authn inferred, authjs", handler: answerPreflight)
@@ -172,14 +172,14 @@ extension Okta {
 
     // MARK: - The part of the management API that tests need, and the signed answers of devices
 
-    static let managementRoutes: [Route<Okta>] =
+    static let managementRoutes =
         userRoutes + groupRoutes + sessionRoutes + factorRoutes + pushRoutes + revocationRoutes
 
     private static let reading = group("okta.users.read")
     private static let managing = group("okta.users.manage")
 
     private static func group(_ scope: String) -> RouteGroup<Okta> {
-        RouteGroup(access: .api(scope: scope), evidence: .documented, source: "api", secrets: secrets)
+        group(access: .api(scope: scope), evidence: .documented, source: "api", secrets: secrets)
     }
 
     private static let user = "/api/v1/users/{user}"
@@ -187,7 +187,7 @@ extension Okta {
     /// ours: a user's profile has a few hundred bytes, and a sandbox keeps it.
     private static let userLimit = 8 * 1024
 
-    private static let userRoutes: [Route<Okta>] = [
+    private static let userRoutes = [
         managing.route("user.create", .post("/api/v1/users"), bodyLimit: userLimit, handler: createUser),
         reading.route("user.list", .get("/api/v1/users"), handler: listUsers),
         reading.route("user.get", .get(user), handler: getUser),
@@ -203,7 +203,7 @@ extension Okta {
     private static let readingGroups = group("okta.groups.read")
     private static let managingGroups = group("okta.groups.manage")
 
-    private static let groupRoutes: [Route<Okta>] = [
+    private static let groupRoutes = [
         managingGroups.route("group.create", .post("/api/v1/groups"), bodyLimit: userLimit, handler: writeGroup),
         readingGroups.route("group.list", .get("/api/v1/groups"), handler: listGroups),
         readingGroups.route("group.get", .get(group), handler: getGroup),
@@ -217,7 +217,7 @@ extension Okta {
 
     private static let session = "/api/v1/sessions/{session}"
 
-    private static let sessionRoutes: [Route<Okta>] = [
+    private static let sessionRoutes = [
         group("okta.sessions.manage").route(
             "session.create", .post("/api/v1/sessions"), evidence: .observed, source: "pysdk", handler: createSession),
         group("okta.sessions.read").route("session.get", .get(session), handler: readSession),
@@ -230,7 +230,7 @@ extension Okta {
     private static let factor = factors + "/{factor}"
     private static let transaction = factor + "/transactions/{transaction}"
 
-    private static let factorRoutes: [Route<Okta>] = [
+    private static let factorRoutes = [
         reading.route("factor.list", .get(factors), source: "postman, api", handler: listFactors),
         managing.route(
             "factor.enroll", .post(factors), source: "postman; publicKey ours", bodyLimit: userLimit,
@@ -247,7 +247,7 @@ extension Okta {
             "push.challenge", .post(factor + "/verify"), source: "postman; status api", handler: verifyFactor),
     ]
 
-    private static let pushRoutes: [Route<Okta>] = [
+    private static let pushRoutes = [
         reading.route(
             "push.pending", .get(factor + "/transactions"), evidence: .ours,
             source: "ours: it replaces the push message", handler: listChallenges),
@@ -260,7 +260,7 @@ extension Okta {
             handler: answerChallenge),
     ]
 
-    private static let revocationRoutes: [Route<Okta>] = [
+    private static let revocationRoutes = [
         Route(
             "global.revoke", .post("/oauth2/v1/global-token-revocation"),
             access: .api(scope: "okta.universalLogout.manage"), evidence: .documented, source: "api", secrets: secrets,

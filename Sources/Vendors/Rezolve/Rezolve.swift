@@ -45,49 +45,44 @@ final class Rezolve: RecordedVendor {
         "/api/v3/external/callback", "/admin/inventory",
     ]
 
-    /// A known path with another method answers 404, never 405 (observed).
-    static let unrouted = UnroutedFailures<RezolveFailure>(
-        routeNotFound: .routeNotFound, methodNotAllowed: .routeNotFound, bodyTooLarge: .bodyTooLarge,
-        notOffered: [
-            (
-                commerce, .routeNotOffered,
-                "belongs to the commerce part of Rezolve, which is not emulated; expected a path that "
-                    + "“understudy routes” lists"
-            )
-        ])
+    static let routeNotOffered = Failure.routeNotOffered
+    static let notOffered = [
+        (
+            commerce,
+            "belongs to the commerce part of Rezolve, which is not emulated; expected a path that "
+                + "“understudy routes” lists"
+        )
+    ]
 
     private static let customer = "/api/v1/partner/{partner}/customer/{entity}"
 
-    /// Calls of a customer, of a sample app that signs in, and of its user's session.
-    private static let ofCustomer = group(.customer)
-    private static let signIn = group(.signIn)
-    private static let inSession = group(.session(acceptsExpired: false))
+    /// Calls of a partner's server, of a customer, of a sample app that signs in, and of its user's session.
+    private static let ofServer = group(
+        access: .registration(alsoRenews: false), evidence: .documented, source: "wiki")
+    private static let ofCustomer = group(access: .customer, evidence: .observed, source: "QA tests")
+    private static let signIn = group(access: .signIn, evidence: .observed, source: "QA tests")
+    private static let inSession = group(
+        access: .session(acceptsExpired: false), evidence: .observed, source: "QA tests")
 
-    private static func group(_ access: RezolveAccess) -> RouteGroup<Rezolve> {
-        RouteGroup(access: access, evidence: .observed, source: "QA tests")
-    }
+    static let routes = registrationRoutes + bookRoutes + walletRoutes + signInRoutes
 
-    static let routes: [Route<Rezolve>] = registrationRoutes + bookRoutes + walletRoutes + signInRoutes
-
-    private static let registrationRoutes: [Route<Rezolve>] = [
-        Route(
+    private static let registrationRoutes = [
+        ofServer.route(
             "register", .post("/api/v1/authentication/register"), access: .registration(alsoRenews: true),
-            evidence: .documented, source: "JWT page; status inferred", secrets: ["access_token"], handler: register),
-        Route(
-            "register-v2", .post("/api/v2/authentication/register"), access: .registration(alsoRenews: false),
-            evidence: .documented, source: "wiki", handler: register),
-        Route(
+            source: "JWT page; status inferred", secrets: ["access_token"], handler: register),
+        ofServer.route("register-v2", .post("/api/v2/authentication/register"), handler: register),
+        ofServer.route(
             "guest.register", .post("/api/v2/authentication/register/guest"), access: .guestRegistration,
-            evidence: .documented, source: "wiki", handler: registerGuest),
-        Route(
-            "guest.login", .post("/api/v2/authentication/login/guest"), access: .guestLogin, evidence: .documented,
+            handler: registerGuest),
+        ofServer.route(
+            "guest.login", .post("/api/v2/authentication/login/guest"), access: .guestLogin,
             source: "wiki; which JWT ours", handler: logInGuest),
         ofCustomer.route("publickey.get", .get(customer + "/publickey"), handler: forCustomer(readPublicKey)),
         ofCustomer.route("profile.get", .get(customer + "/profile"), handler: forCustomer(reading: readProfile)),
         ofCustomer.route("profile.update", .put(customer + "/profile"), handler: forCustomer(updateProfile)),
     ]
 
-    private static let bookRoutes: [Route<Rezolve>] = [
+    private static let bookRoutes = [
         ofCustomer.route(
             "phonebook.list", .get(customer + "/phonebook"), handler: forCustomer(reading: RezolvePhone.list)),
         ofCustomer.route("phonebook.create", .post(customer + "/phonebook"), handler: forCustomer(RezolvePhone.create)),
@@ -113,7 +108,7 @@ final class Rezolve: RecordedVendor {
             "addressbook.delete", .delete(customer + "/addressbook/{id}"), handler: forCustomer(RezolveAddress.delete)),
     ]
 
-    private static let walletRoutes: [Route<Rezolve>] = [
+    private static let walletRoutes = [
         ofCustomer.route("wallet.list", .get(customer + "/wallet"), handler: forCustomer(reading: RezolveCard.list)),
         ofCustomer.route(
             "wallet.create", .post(customer + "/wallet"), secrets: ["pan"], handler: forCustomer(RezolveCard.create)),
@@ -126,7 +121,7 @@ final class Rezolve: RecordedVendor {
         ofCustomer.route("wallet.delete", .delete(customer + "/wallet/{id}"), handler: forCustomer(RezolveCard.delete)),
     ]
 
-    private static let signInRoutes: [Route<Rezolve>] = [
+    private static let signInRoutes = [
         signIn.route("rua.register", .post("/v2/credentials/register"), secrets: ["password"], handler: registerUser),
         signIn.route(
             "rua.confirm", .get("/v1/credentials/confirm/{code}/{user}"), source: "load scripts of the vendor",
@@ -134,8 +129,8 @@ final class Rezolve: RecordedVendor {
         signIn.route(
             "rua.login", .post("/v2/credentials/login"), source: "Android sample, iOS sample, QA tests",
             secrets: ["password"], handler: logIn),
-        Route(
-            "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true), evidence: .observed,
+        inSession.route(
+            "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true),
             source: "use: JWT page; path: Android sample", secrets: ["accessToken"], handler: ping),
         signIn.route("rua.guest", .post("/v2/credentials/register/guest"), handler: guest),
         signIn.route("rua.forgot", .post("/v1/credentials/forget"), handler: forgotPassword),

@@ -103,7 +103,7 @@ extension RezolveCustomer {
         let found =
             member.map { "\($0) \(id.shown) names no \(Entry.noun) of \(entityID)" }
             ?? "no \(Entry.noun) of \(entityID) has the id \(id)"
-        throw Refusal(Entry.unknown, because: found + Nearest.known(entries.lazy.map(\.id)))
+        throw Rezolve.Refused(Entry.unknown, because: found + Nearest.known(entries.lazy.map(\.id)))
     }
 }
 
@@ -132,7 +132,7 @@ extension RezolvePhone: RezolveEntry, CodedRecord {
 
     func checkRemoval(from customer: RezolveCustomer) throws(Rezolve.Refused) {
         guard let address = customer.addresses.first(where: { $0.phoneID.hasSameBytes(as: id) }) else { return }
-        throw Refusal(
+        throw Rezolve.Refused(
             .phoneInUse,
             because: "address \(address.id) refers to phone \(id); expected a phone that no address refers to")
     }
@@ -199,7 +199,7 @@ extension RezolveAddress: RezolveEntry, CodedRecord {
 
     func checkRemoval(from customer: RezolveCustomer) throws(Rezolve.Refused) {
         guard let card = customer.cards.first(where: { $0.addressID.hasSameBytes(as: id) }) else { return }
-        throw Refusal(
+        throw Rezolve.Refused(
             .addressInUse,
             because: "card \(card.id) refers to address \(id); expected an address that no card refers to")
     }
@@ -303,7 +303,7 @@ extension RezolveCard: RezolveEntry, CodedRecord {
 
     /// The wording is the staging servers'; using it for this case is ours.
     private static func wrongPAN(_ reason: String) -> Rezolve.Refused {
-        Refusal(
+        Rezolve.Refused(
             .bodyWrongType, ["validation": "[Type mismatch. Expected String but got String. - #/pan]"], because: reason)
     }
 

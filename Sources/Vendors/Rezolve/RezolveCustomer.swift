@@ -133,7 +133,7 @@ extension Rezolve {
 
     /// A route's handler that finds the customer, passes a copy to `handler`, and stores the copy unless the handler
     /// threw.
-    static func forCustomer(_ handler: @escaping CustomerHandler) -> Route<Rezolve>.Handler {
+    static func forCustomer(_ handler: @escaping CustomerHandler) -> Handler {
         { (call, state) throws(Refused) in
             var customer = try owner(of: call, in: state)
             let reply = try handler(&call, &customer)
@@ -145,7 +145,7 @@ extension Rezolve {
     /// A route's handler that only reads a customer; an adopted customer is stored.
     static func forCustomer(
         reading handler: @escaping @Sendable (RezolveCall, RezolveCustomer) throws(Refused) -> Reply
-    ) -> Route<Rezolve>.Handler {
+    ) -> Handler {
         { (call, state) throws(Refused) in
             if let known = state.customers[call.parameters["entity"]] { return try handler(call, known) }
             let adopted = try owner(of: call, in: state)
@@ -159,10 +159,10 @@ extension Rezolve {
     private static func owner(of call: RezolveCall, in state: State) throws(Refused) -> RezolveCustomer {
         if let customer = state.customers[call.parameters["entity"]] { return customer }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
-            throw Refusal(.maskedOtherUser, because: "nobody was authorized; expected the token of a customer")
+            throw Refused(.maskedOtherUser, because: "nobody was authorized; expected the token of a customer")
         }
         if let other = state.customer(partner: partner.id, partnerEntityID: token.partnerEntityID) {
-            throw Refusal(
+            throw Refused(
                 .maskedOtherUser,
                 because:
                     "partner_entity_id \(token.partnerEntityID) belongs to \(other.entityID), not to \(token.entityID)")
@@ -186,7 +186,7 @@ extension Rezolve {
         do {
             return try customer.keyPair.key()
         } catch {
-            throw Refusal(.serviceUnavailable, because: "no key pair could be made: \(error); expected one of RSA")
+            throw Refused(.serviceUnavailable, because: "no key pair could be made: \(error); expected one of RSA")
         }
     }
 }

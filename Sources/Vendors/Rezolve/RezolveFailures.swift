@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// Every failure of Rezolve and of its sample sign-in server RUA; `failures.yaml` defines how each looks.
-enum RezolveFailure: String, VendorFailure {
+enum RezolveFailure: String, RouteFailure {
     case maskedAPIKey = "masked-api-key"
     case maskedNoAuthKey = "masked-no-auth-key"
     case maskedTokenMissing = "masked-token-missing"
@@ -39,6 +39,9 @@ enum RezolveFailure: String, VendorFailure {
     case ruaWrongPassword = "rua-wrong-password"
     case ruaConfirmCodeWrong = "rua-confirm-code-wrong"
     case ruaBodyInvalid = "rua-body-invalid"
+
+    /// A known path with another method answers 404, never 405 (observed).
+    static let methodNotAllowed = routeNotFound
 }
 
 extension Rezolve: FieldDialect {
@@ -46,12 +49,12 @@ extension Rezolve: FieldDialect {
 
     /// Missing members decide first, then wrong types, then short texts.
     static func refusal(of problems: [FieldProblem]) -> Refused {
-        if let reason = problems[0].reason() { return Refusal(.bodyMalformed, because: reason) }
+        if let reason = problems[0].reason() { return Refused(.bodyMalformed, because: reason) }
         let missing = problems.filter { $0.kind == .missing }.map(\.path)
         let failure: RezolveFailure =
             !missing.isEmpty
             ? .bodyMissingFields : problems.contains { $0.kind == .wrongType } ? .bodyWrongType : .bodyTooShort
-        return Refusal(
+        return Refused(
             failure,
             [
                 "missing": .string(missing.joined(separator: ", ")),
@@ -86,7 +89,7 @@ enum RUA: FieldDialect {
     static let fieldPolicy = Rezolve.fieldPolicy
 
     static func refusal(of problems: [FieldProblem]) -> Rezolve.Refused {
-        Refusal(.ruaBodyInvalid, because: problems[0].reason() ?? problems.reason)
+        Rezolve.Refused(.ruaBodyInvalid, because: problems[0].reason() ?? problems.reason)
     }
 }
 

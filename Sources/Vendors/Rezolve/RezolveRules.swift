@@ -85,7 +85,7 @@ extension Rezolve {
             "api-key", id: "api-key-or-only-partner",
             expects: .text("x-rezolve-partner-apikey of a known partner; none while there is only one partner"),
             source: "QA tests; wiki for guests", .observed, orFail: missing == wrong ? [wrong] : [missing, wrong],
-            by: { Refusal($0.apiKey == nil ? missing : wrong) }
+            by: { Refused($0.apiKey == nil ? missing : wrong) }
         ) { facts, finding in
             let outcome = facts.judgeAPIKey(&finding)
             if outcome == .failed, let partners = facts.accounts?.partners {

@@ -12,7 +12,7 @@ extension Rezolve {
         if call.credentials.isSampleRenewal { return try renewLikeSample(&call, &state) }
         let email = try call.body { $0.text("email", atLeast: 1) }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
-            throw Refusal(.maskedTokenMissing)
+            throw Refused(.maskedTokenMissing)
         }
         if let known = state.entityID(partner: partner.id, partnerEntityID: token.partnerEntityID) {
             try Refused.require(
@@ -44,7 +44,7 @@ extension Rezolve {
             let customer = state.customers[entity], customer.partnerID == body?["partnerId"]?.string,
             let partner = call.vendor.accounts.partner(id: customer.partnerID)
         else {
-            throw Refusal(
+            throw Refused(
                 .maskedAPIKey,
                 because: "no api key, and the body names no known customer; expected x-rezolve-partner-apikey")
         }
@@ -61,14 +61,14 @@ extension Rezolve {
     private static let confirmationCode = "000000"
 
     static func registerUser(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
+        guard let partner = call.credentials.partner else { throw Refused(.ruaAPIKeyMissing) }
         let draft = try call.body(RUA.self, UserDraft.init)
         let (username, email, phone) = (draft.username, draft.email, draft.phone)
         let taken =
             state.users.user(of: partner.id, username: username)
             ?? email.flatMap { state.users.user(of: partner.id, email: $0) }
             ?? phone.flatMap { state.users.user(of: partner.id, phone: $0) }
-        if let taken { throw Refusal(.ruaUserExists, because: taken.sharing(username, email, phone)) }
+        if let taken { throw Refused(.ruaUserExists, because: taken.sharing(username, email, phone)) }
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
             entityID: state.freshEntityID(call.identifiers.uuid), partnerID: partner.id,
@@ -86,7 +86,7 @@ extension Rezolve {
         guard var user = Int(id).flatMap({ state.users[$0] }), String(user.id) == id,
             user.partnerID == call.credentials.partner?.id
         else {
-            throw Refusal(
+            throw Refused(
                 .ruaUserNotFound,
                 because: "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id); expected that of "
                     + "a user who registered")
@@ -101,7 +101,7 @@ extension Rezolve {
 
     /// Signs a user in, even an unconfirmed one (observed).
     static func logIn(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
+        guard let partner = call.credentials.partner else { throw Refused(.ruaAPIKeyMissing) }
         let (username, password, device) = try call.body(RUA.self) {
             ($0.text("username"), $0.text("password"), $0.text("deviceId", atLeast: 1))
         }
@@ -110,7 +110,7 @@ extension Rezolve {
             "no user of partner \(partner.id) has the username \(username.shown); expected that of a user who registered"
         )
         guard let known = user.password, known.hasSameBytes(as: password) else {
-            throw Refusal(.ruaWrongCredentials, because: user.wrongPassword)
+            throw Refused(.ruaWrongCredentials, because: user.wrongPassword)
         }
         return try openSession(of: user, device: device, call, &state)
     }
@@ -145,7 +145,7 @@ extension Rezolve {
         }
         var user = try call.sessionUser(in: state)
         guard let known = user.password, known.hasSameBytes(as: current) else {
-            throw Refusal(.ruaWrongPassword, because: user.wrongPassword)
+            throw Refused(.ruaWrongPassword, because: user.wrongPassword)
         }
         user.password = new
         state.users.store(user)
@@ -196,7 +196,7 @@ extension Rezolve {
         guard let customer = state.customers[user.entityID],
             let partner = call.vendor.accounts.partner(id: user.partnerID)
         else {
-            throw Refusal(
+            throw Refused(
                 .ruaWrongCredentials, because: "the customer of user \(user.id) is gone; expected a user who has one")
         }
         let token = try sessionToken(for: customer, of: partner, device: device, call.arrival)
@@ -223,7 +223,7 @@ extension Rezolve {
                 try draft.mint(key: key, algorithm: .hs512, at: arrival.moment.unixSeconds)
             }
         } catch {
-            throw Refusal(
+            throw Refused(
                 .serviceUnavailable,
                 because: "the token could not be signed: \(error); expected an auth key that signs HS512")
         }
@@ -237,7 +237,7 @@ extension Call<Rezolve> {
         guard let token = credentials.token, let customer = state.customers[token.entityID],
             let partner = vendor.accounts.partner(id: customer.partnerID)
         else {
-            throw Refusal(
+            throw Refused(
                 .ruaTokenInvalid, because: "the token names no customer; expected the rezolve_entity_id of a customer")
         }
         return (customer, state.users.user(entity: customer.entityID), partner, token.deviceID)
@@ -269,7 +269,7 @@ extension Rezolve {
             phone.flatMap { state.users.user(of: user.partnerID, phone: $0) },
         ]
         if let taken = others.compactMap(\.self).first(where: { $0.id != user.id }) {
-            throw Refusal(.ruaUserExists, because: taken.sharing(nil, email, phone))
+            throw Refused(.ruaUserExists, because: taken.sharing(nil, email, phone))
         }
         user.firstName = firstName ?? user.firstName
         user.lastName = lastName ?? user.lastName
@@ -314,7 +314,7 @@ extension RUAUser {
 extension Rezolve {
     /// Creates a guest; requires only an api key, and the body is optional.
     static func registerGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let partner = call.credentials.partner else { throw Refusal(.maskedAPIKey) }
+        guard let partner = call.credentials.partner else { throw Refused(.maskedAPIKey) }
         if !call.request.body.isEmpty { _ = try call.body() }
         return .json(createGuest(of: partner, call, &state).json)
     }
@@ -322,14 +322,14 @@ extension Rezolve {
     /// Opens a session for a guest of the partner.
     static func logInGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let (device, entity) = try call.body { ($0.text("deviceId", atLeast: 1), $0.text("entityId")) }
-        guard let partner = call.credentials.partner else { throw Refusal(.maskedTokenMissing) }
+        guard let partner = call.credentials.partner else { throw Refused(.maskedTokenMissing) }
         let guest = try guest(entity, of: partner, in: state, orFail: .maskedOtherUser)
         return try openSession(of: guest, device: device, call, &state)
     }
 
     /// RUA's call for guests: without content it creates a guest, with content it logs one in.
     static func guest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
+        guard let partner = call.credentials.partner else { throw Refused(.ruaAPIKeyMissing) }
         var login: (device: String, entity: String)?
         if !call.request.body.isEmpty {
             login = try call.body(RUA.self) {

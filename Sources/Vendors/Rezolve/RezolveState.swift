@@ -213,24 +213,24 @@ extension RezolveAccounts {
 
 /// Actions on customers and users without a request from the app (all ours).
 extension Rezolve {
-    static let actions: [VendorAction<Rezolve>] = [
-        VendorAction(
+    static let actions = [
+        action(
             "register-customer", about: "Registers a customer, as the partner's sign-in server would.",
             members: [
-                ActionMember("partner_entity_id", "the partner's id of the user", isRequired: true),
-                ActionMember("partner", "id of the partner; by default the first one"),
-                ActionMember("entity", "the entity id that the customer gets; by default a new one"),
-                ActionMember("email", "email address of the profile; by default none"),
+                .required("partner_entity_id", "the partner's id of the user"),
+                .optional("partner", "id of the partner; by default the first one"),
+                .optional("entity", "the entity id that the customer gets; by default a new one"),
+                .optional("email", "email address of the profile; by default none"),
             ], body: registerCustomer),
-        VendorAction(
+        action(
             "remove-customer",
             about: "Removes a customer with all records, so that their tokens no longer name anybody.",
-            members: [ActionMember("entity", "entity id of the customer", isRequired: true)], body: removeCustomer),
-        VendorAction(
+            members: [.required("entity", "entity id of the customer")], body: removeCustomer),
+        action(
             "log-out", about: "Ends the session of a RUA user on a device, as a support desk could.",
             members: [
-                ActionMember("entity", "entity id of the user's customer", isRequired: true),
-                ActionMember("device_id", "the device; by default the sample device"),
+                .required("entity", "entity id of the user's customer"),
+                .optional("device_id", "the device; by default the sample device"),
             ], body: logOutUser),
     ]
 

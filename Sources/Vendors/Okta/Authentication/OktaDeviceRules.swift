@@ -250,7 +250,7 @@ extension Okta {
         Rule(
             "ssws-transaction", expects: .text("tx with the id of the path's transaction, which is the factor's"),
             source: validatorPage, orFail: [.transactionNotFound],
-            by: { Refusal(.transactionNotFound, ["id": .string($0.path.transaction)]) },
+            by: { Refused(.transactionNotFound, ["id": .string($0.path.transaction)]) },
             judge: { facts, finding in
                 guard let claims = facts.compact?.claims else { return nil }
                 guard let transaction = facts.transaction else {

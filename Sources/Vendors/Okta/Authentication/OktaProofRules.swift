@@ -146,7 +146,7 @@ enum OktaProofRules {
         Rule(
             "proof-nonce", expects: .text("a nonce that the server gave in dpop-nonce, less than three days ago"),
             source: source, orFail: [.dpopNonce],
-            by: { Refusal(.dpopNonce, $0.nonces.last.map { ["nonce": .string($0)] } ?? [:]) }
+            by: { Okta.Refused(.dpopNonce, $0.nonces.last.map { ["nonce": .string($0)] } ?? [:]) }
         ) { facts, finding in
             guard let token = facts.compact else { return nil }
             let nonce = token.claims?["nonce"]

@@ -17,7 +17,7 @@ extension Okta {
         let known = state.user(name)
         guard var user = known else {
             if isTrusted {
-                throw Refusal(
+                throw Refused(
                     .recoveryUserUnknown, because: "no user has the login or id \(name); expected one that exists")
             }
             return pretendRecovery(for: name, isUnlock, kind, &call)
@@ -27,7 +27,7 @@ extension Okta {
             "\(user.login) is \(user.status.rawValue); expected LOCKED_OUT")
         let factor = isTrusted ? nil : kind.flatMap { state.activeFactor($0, of: user.id) }
         if !isTrusted, let kind, factor == nil {
-            throw Refusal(
+            throw Refused(
                 .recoveryForbidden,
                 because: "\(user.login) has no active factor of type \(kind.rawValue); expected one, to whose phone "
                     + "the code is sent")
@@ -75,8 +75,8 @@ extension Okta {
         let (transaction, user) = try call.transaction(token, at: [.recoveryChallenge], in: state)
         let kind = call.parameters["kind"].lowercased()
         guard let factor = state.factors[transaction.content.factorID ?? ""], factor.kind.rawValue == kind else {
-            throw Refusal(
-                .pathNotFound,
+            throw Refused(
+                .routeNotFound,
                 because: "found recovery/factors/\(kind); expected the channel that the recovery began with")
         }
         if isAgain {

@@ -46,7 +46,7 @@ extension Okta {
         let user = try Refused.require(
             state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
         guard let known = user.password, known.hasSameBytes(as: password) else {
-            throw Refusal(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
+            throw Refused(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
         }
         if user.status == .lockedOut, call.switches.authnLockout == .show {
             return .json(["status": "LOCKED_OUT", "_links": ["next": call.link("recovery/unlock", "unlock")]])
@@ -263,7 +263,7 @@ extension OktaCall {
             transaction.complaint(at: moment) == nil
         else {
             let found = known?.complaint(at: moment) ?? "found one that is unknown or finished"
-            throw Refusal(.stateTokenInvalid, because: "stateToken: \(found); expected that of an open transaction")
+            throw Refused(.stateTokenInvalid, because: "stateToken: \(found); expected that of an open transaction")
         }
         let step = transaction.content.step
         try Refused.require(

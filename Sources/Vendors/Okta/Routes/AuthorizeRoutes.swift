@@ -13,7 +13,7 @@ extension Okta {
         guard let client = parameters["client_id"].flatMap({ state.clients[$0] }) else {
             let found = parameters["client_id"].map { "no client has the id \($0)" } ?? "there is no client_id"
             let hint = Nearest.hint(to: parameters["client_id"] ?? "", among: state.clients.all.prefix(20).map(\.id))
-            throw Refusal(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
+            throw Refused(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
         }
         let request: OktaAuthorizeRequest
         if let id = parameters["request_uri"] {
@@ -40,7 +40,7 @@ extension Okta {
 
     static func requireForm(_ call: OktaCall) throws(Refused) {
         guard call.request.method == .post, !call.request.isForm else { return }
-        throw Refusal(
+        throw Refused(
             .mediaType,
             because: "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
                 + "application/x-www-form-urlencoded")
@@ -78,11 +78,11 @@ extension Okta {
         }
         guard policy.asksNobody else { return nil }
         if let session, let age = request.maxAge {
-            throw Refusal(
+            throw Refused(
                 .reauthenticationRequired,
                 because: "the user signed in at \(session.authenticated.rfc3339); expected at most \(age) s ago")
         }
-        throw Refusal(
+        throw Refused(
             .loginRequired,
             because: "\(missingSession(call)), and prompt is none; expected a session or another prompt")
     }
@@ -104,7 +104,7 @@ extension Okta {
     /// Checks and keeps a request that the client will name at `authorize`.
     static func pushRequest(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
-        guard let client = call.credentials.client else { throw Refusal(.clientCredentialsMissing) }
+        guard let client = call.credentials.client else { throw Refused(.clientCredentialsMissing) }
         let parameters = call.credentials.parameters
         try Refused.require(
             parameters["request_uri"] == nil, .parRequestURIPresent,

@@ -59,7 +59,7 @@ extension Okta {
         case .pending: throw poll(device, &call, &state)
         case .denied:
             let user = device.authorization.userID ?? "the user"
-            throw Refusal(.deviceDenied, because: "found that \(user) refused the device; expected an approval")
+            throw Refused(.deviceDenied, because: "found that \(user) refused the device; expected an approval")
         case .approved, .used:
             try requireActive(device.authorization, in: state, orFail: .deviceDenied)
             return try grantTokens(device.authorization, &call, &state, request) { _, state in
@@ -88,7 +88,7 @@ extension Okta {
             } else {
                 nil
             }
-        if let complaint { throw Refusal(.deviceCodeInvalid, because: complaint) }
+        if let complaint { throw Refused(.deviceCodeInvalid, because: complaint) }
         try Refused.require(
             moment < device.expires, .deviceCodeExpired,
             "the device code expired at \(device.expires.rfc3339); expected a poll before")
@@ -111,10 +111,10 @@ extension Okta {
                 source: "RFC 8628 section 3.5"))
         state.deviceGrants.change(device.key) { $0.poll(at: moment, isTooEarly: isEarly && isJudged) }
         guard isEarly, isJudged, let pause else {
-            return Refusal(
+            return Refused(
                 .devicePending, because: "found no answer to user code \(device.userCode); expected an approval")
         }
-        return Refusal(
+        return Refused(
             .deviceSlowDown,
             because: "found a poll after \(Fact.seconds(pause)); expected a pause of \(device.interval) s, and 5 s "
                 + "more from now on")
@@ -217,20 +217,20 @@ extension OktaState {
 
 /// Actions on a waiting device without a browser (all ours).
 extension Okta {
-    private static let userCode = ActionMember("user_code", "the code that the device shows", isRequired: true)
-    private static let answering = ActionMember(
+    private static let userCode = ActionMember.required("user_code", "the code that the device shows")
+    private static let answering = ActionMember.optional(
         "user", "id or login of who answers; by default the fixtures' default user")
 
-    static let deviceActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let deviceActions = [
+        action(
             "approve-device", about: "Lets a device sign in a user, as the page /activate does.",
             members: [userCode, answering],
             body: { (call, state) throws(ControlRefusal) in try answer(call, &state, approves: true) }),
-        VendorAction(
+        action(
             "deny-device", about: "Refuses a device, as a user does on the consent page.",
             members: [userCode, answering],
             body: { (call, state) throws(ControlRefusal) in try answer(call, &state, approves: false) }),
-        VendorAction(
+        action(
             "expire-device", about: "Ends the ten minutes of a device's codes.", members: [userCode],
             body: { (call, state) throws(ControlRefusal) in
                 let device = try openDevice(call, state)

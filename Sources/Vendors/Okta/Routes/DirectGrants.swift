@@ -67,7 +67,7 @@ extension Okta {
         guard let known = challenge.mfaToken, named.map({ $0.hasSameBytes(as: known) }) ?? true else {
             if let named { _ = try mfaToken(named, request, in: state, at: moment) }
             let found = challenge.mfaToken == nil ? "of a first factor" : "that was begun with another mfa_token"
-            throw Refusal(.directNotAssociated, because: "found an oob_code \(found); expected one of this mfa_token")
+            throw Refused(.directNotAssociated, because: "found an oob_code \(found); expected one of this mfa_token")
         }
         return try mfaToken(known, request, in: state, at: moment)
     }
@@ -90,9 +90,9 @@ extension Okta {
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
         case .used:
-            throw Refusal(.directOTPWrong, because: "found a code of \(factor.id) that was used; expected the next one")
+            throw Refused(.directOTPWrong, because: "found a code of \(factor.id) that was used; expected the next one")
         case .wrong:
-            throw Refusal(
+            throw Refused(
                 .directOTPWrong,
                 because: "found a code that \(factor.id) does not have at \(moment.rfc3339); expected the one it has")
         }
@@ -102,7 +102,7 @@ extension Okta {
         to challenge: OktaOOBChallenge, _ request: OktaTokenRequest, in state: inout State, at moment: Moment
     ) throws(Refused) {
         guard let factor = state.factors[challenge.factorID], factor.status == .active else {
-            throw Refusal(
+            throw Refused(
                 .directFactorUnusable, because: "found factor \(challenge.factorID) removed; expected it active")
         }
         guard let id = challenge.transactionID else {
@@ -111,10 +111,10 @@ extension Okta {
         switch state.transaction(id, of: factor)?.result(at: moment) {
         case .success: return
         case .waiting:
-            throw Refusal(
+            throw Refused(
                 .directOOBPending, because: "found transaction \(id) unanswered; expected the answer of \(factor.id)")
         case .rejected:
-            throw Refusal(.directOOBRejected, because: "found transaction \(id) denied; expected an approval")
+            throw Refused(.directOOBRejected, because: "found transaction \(id) denied; expected an approval")
         case .timeout, nil: throw expired("oob_code", "found one whose transaction \(id) ended")
         }
     }
@@ -133,7 +133,7 @@ extension Okta {
         note(&state)
         let token = OktaTicket(call.identifiers.oktaID(ofLength: 20), for: authorization, at: call.moment)
         state.mfaTokens.add(token, within: OktaState.shortBound)
-        throw Refusal(
+        throw Refused(
             .mfaRequired,
             ["mfa_token": .string(token.id), "challenge_types": .array(grants.map { .string($0.rawValue) })],
             because: "found \(authorization.methods.joined(separator: ", ")) alone; expected a second factor, as the "
@@ -177,7 +177,7 @@ extension Okta {
     }
 
     private static func insufficient(_ grants: String, _ reason: String) -> Refused {
-        Refusal(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
+        Refused(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
     }
 
     // MARK: - What was begun before
@@ -211,7 +211,7 @@ extension Okta {
     }
 
     static func expired(_ parameter: String, _ found: String) -> Refused {
-        Refusal(
+        Refused(
             .directExpired, ["parameter": .string(parameter)],
             because: "\(found) as \(parameter); expected one that is less than 300 s old, used once")
     }

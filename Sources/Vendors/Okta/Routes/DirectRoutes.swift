@@ -24,7 +24,7 @@ extension Okta {
             server: try server(call), client: try call.client(), parameters: call.credentials.parameters)
         let parameters = request.parameters
         if let scope = parameters["scope"] {
-            throw Refusal(
+            throw Refused(
                 .directScopeHere, because: "found scope \(scope); expected none, as the first request named it")
         }
         let token = try mfaToken(try parameters.required("mfa_token"), request, in: state, at: call.moment)
@@ -44,7 +44,7 @@ extension Okta {
     /// Refuses the flow of embedded sign-in widgets, which is not emulated.
     static func refuseInteraction(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         _ = try server(call)
-        throw Refusal(
+        throw Refused(
             .interactNotEnabled,
             because: "found a request of the Interaction Code flow, which embedded widgets and IDX clients use and "
                 + "which is not emulated; expected a sign-in by redirect, at authorize, or by direct authentication, "

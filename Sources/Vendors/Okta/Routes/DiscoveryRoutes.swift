@@ -26,9 +26,9 @@ extension Okta {
         do throws(ControlRefusal) {
             known = try call.vendor.keys(of: server.id, in: state)
         } catch {
-            throw Refusal(.internalError, because: error.description)
+            throw Refused(.internalError, because: error.description)
         }
-        guard var keys = known else { throw Refusal(.asNotFound, ["id": .string(server.id)]) }
+        guard var keys = known else { throw Refused(.asNotFound, ["id": .string(server.id)]) }
         let isServed = keys.fetch() != nil
         state.changedKeys[server.id] = keys
         try Refused.require(

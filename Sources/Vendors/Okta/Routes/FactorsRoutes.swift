@@ -113,7 +113,7 @@ extension OktaCall {
     func factor(of user: OktaUser, in state: OktaState) throws(Refused) -> OktaFactor {
         let id = parameters["factor"]
         if let factor = state.factor(id, of: user.id) { return factor }
-        throw Refusal(
+        throw Refused(
             .factorNotFound, ["id": .string(id)],
             because: "\(user.login) has no factor \(id)\(Nearest.known(state.factors(of: user.id).map(\.id)))")
     }
@@ -125,17 +125,17 @@ extension OktaCall {
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
         case .wrong where factor.kind == .question:
-            throw Refusal(
+            throw Refused(
                 .factorCodeWrong, ["what": "answer"],
                 because:
                     "found another answer than that of \(factor.id); expected the one to \(factor.question ?? "it")")
         case .wrong:
-            throw Refusal(
+            throw Refused(
                 .factorCodeWrong, ["what": .string(name)],
                 because: "found another code than those of \(factor.id); expected the current one, or the one before "
                     + "or after")
         case .used:
-            throw Refusal(
+            throw Refused(
                 .factorCodeUsed,
                 because: "the code of \(factor.id), or a later one, was used before; expected the next one")
         }
@@ -244,7 +244,7 @@ extension Okta {
         let factor = try call.factor(of: try call.user(in: state), in: state)
         let id = call.parameters["transaction"]
         guard let transaction = state.transaction(id, of: factor) else {
-            throw Refusal(.transactionNotFound, ["id": .string(id)])
+            throw Refused(.transactionNotFound, ["id": .string(id)])
         }
         if let id = call.credentials.claims?["jti"]?.string {
             _ = state.use(.ssws, id, of: factor.id, until: Moment.representable.upperBound, at: call.moment)

@@ -23,7 +23,7 @@ extension Okta {
         }
         (group.name, group.description) = (profile?.0 ?? "", profile?.1)
         if let other = state.groups[named: ExactText(group.name)], !other.id.hasSameBytes(as: group.id) {
-            throw Refusal(
+            throw Refused(
                 .userExists, ["member": "name"],
                 because: "another group is called \(group.name); expected an unused name")
         }
@@ -74,7 +74,7 @@ extension OktaCall {
         let id = parameters["group"]
         if let group = state.groups[id] { return group }
         let hint = Nearest.hint(to: id, among: state.groups.all.prefix(20).map(\.id))
-        throw Refusal(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
+        throw Refused(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
     }
 }
 

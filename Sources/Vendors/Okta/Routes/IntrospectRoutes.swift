@@ -227,7 +227,7 @@ extension Okta {
             let broken = findings.first { $0.outcome == .failed }
             let found = broken.map { "\($0.check): found \($0.found.map(String.init(describing:)) ?? "nothing")" }
             let expected = broken?.expected.map { "; expected \($0)" } ?? ""
-            throw Refusal(.idTokenHintInvalid, because: (found ?? "found no token") + expected)
+            throw Refused(.idTokenHintInvalid, because: (found ?? "found no token") + expected)
         }
         try Refused.require(
             token.isIDToken, .idTokenHintInvalid,
@@ -246,7 +246,7 @@ extension Okta {
             var expected =
                 known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
             if let near = known.lazy.compactMap({ Nearest.difference(uri, $0) }).first { expected += ". " + near }
-            throw Refusal(.postLogoutURIIllegal, because: "found \(uri); \(expected)")
+            throw Refused(.postLogoutURIIllegal, because: "found \(uri); \(expected)")
         }
         return uri.adding(parameters["state"].map { [("state", $0)] } ?? [], after: "?")
     }

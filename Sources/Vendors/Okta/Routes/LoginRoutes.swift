@@ -50,7 +50,7 @@ extension Okta {
     }
 
     private static func gone(_ signIn: OktaSignIn) -> Refused {
-        Refusal(
+        Refused(
             .loginUnknown,
             because:
                 "the fixtures no longer have client \(signIn.request.clientID) or server \(signIn.request.serverID)")
@@ -90,13 +90,13 @@ extension Okta {
         let failure = try Refused.require(
             failures[name], .bodyInvalid, with: ["member": "error"],
             "error is \(name); expected \(OktaPage.errors.joined(separator: " or "))")
-        return Refusal(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
+        return Refused(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
     }
 
     private static func claims(_ name: String, _ parameters: OktaParameters) throws(Refused) -> JSON? {
         guard let text = parameters[name] else { return nil }
         func refusal(_ found: String) -> Refused {
-            Refusal(.loginClaimsInvalid, because: "\(name) \(found); expected a JSON object of at most 8 KiB")
+            Refused(.loginClaimsInvalid, because: "\(name) \(found); expected a JSON object of at most 8 KiB")
         }
         guard text.utf8.count <= OktaSignIn.longestClaims else { throw refusal("has \(text.utf8.count) bytes") }
         let value: JSON
@@ -123,7 +123,7 @@ extension Okta {
         let user = try Refused.require(
             state.user(name), .loginWrong, "found no user with the login \(name); expected one, or a subject")
         if parameters["user"] == nil, user.password?.hasSameBytes(as: parameters["password"] ?? "") != true {
-            throw Refusal(.loginWrong, because: "the password is not that of \(user.login); expected the user's own")
+            throw Refused(.loginWrong, because: "the password is not that of \(user.login); expected the user's own")
         }
         try Refused.require(user.isActive, .loginWrong, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
         return OktaAuthentication(userID: user.id, moment: moment, methods: ["pwd"])
@@ -148,8 +148,8 @@ extension Okta {
                 signIn.allowedScopes = allowed
                 return nil
             }
-            return Refusal(.accessDenied, because: "the user allowed no scope; expected one or more")
-        case "deny"?: return Refusal(.accessDenied, because: "the user did not consent; expected Allow Access")
+            return Refused(.accessDenied, because: "the user allowed no scope; expected one or more")
+        case "deny"?: return Refused(.accessDenied, because: "the user did not consent; expected Allow Access")
         // The page is shown again.
         case .some, nil: return nil
         }
@@ -165,7 +165,7 @@ extension Okta {
         let parameters = call.credentials.parameters
         let action = parameters["action"] ?? "verify"
         if action == "cancel" {
-            return Refusal(
+            return Refused(
                 .accessDenied, because: "the user gave up at the second factor; expected one that is verified")
         }
         let factors = policy.factors(of: authentication, in: state)

@@ -84,7 +84,8 @@ extension OktaAuthorizeRequest {
         redirectURI = try Self.redirectURI(parameters, client, clients, switches)
         if pushedID == nil { try Self.checkPushing(client, switches) }
         if let name = parameters.duplicate {
-            throw Refusal(.parameterDuplicate, because: "found \(name) more than once; expected each parameter once")
+            throw Okta.Refused(
+                .parameterDuplicate, because: "found \(name) more than once; expected each parameter once")
         }
         state = try Self.state(parameters)
         try Self.checkResponseType(parameters)
@@ -138,7 +139,7 @@ extension OktaAuthorizeRequest {
             case .never: false
             }
         guard isRequired else { return }
-        throw Refusal(
+        throw Okta.Refused(
             .parRequired,
             because: "found a plain request; expected a request_uri from the server's par endpoint, since "
                 + (switches.pushRequirement == .all ? "switch par-required is all" : "client \(client.id) must push"))
@@ -158,7 +159,7 @@ extension OktaAuthorizeRequest {
 
     private static func checkResponseType(_ parameters: OktaParameters) throws(Okta.Refused) {
         guard let type = parameters["response_type"], type == "code" else {
-            throw Refusal(
+            throw Okta.Refused(
                 .responseTypeUnsupported,
                 because: "response_type is \(parameters["response_type"] ?? "absent"); expected code")
         }
@@ -182,20 +183,20 @@ extension OktaAuthorizeRequest {
             }
         guard let challenge = parameters["code_challenge"] else {
             guard isRequired else { return nil }
-            throw Refusal(
+            throw Okta.Refused(
                 .pkceChallengeMissing,
                 because: "there is no code_challenge; expected one, since "
                     + (switches.pkce == .always ? "switch pkce is always" : "client \(client.id) must use PKCE"))
         }
         guard let method = parameters["code_challenge_method"], method == "S256" else {
-            throw Refusal(
+            throw Okta.Refused(
                 .pkceMethodUnsupported,
                 because: "code_challenge_method is "
                     + (parameters["code_challenge_method"] ?? "absent, which means plain (RFC 7636 section 4.3)")
                     + "; expected S256")
         }
         if let fault = OktaCode.fault(in: challenge) {
-            throw Refusal(
+            throw Okta.Refused(
                 .pkceChallengeIllegal,
                 because: "code_challenge has \(fault); expected the SHA-256 of code_verifier in base64url, without "
                     + "padding: 43 characters")
@@ -218,10 +219,10 @@ extension OktaAuthorizeRequest {
         guard let text = parameters["max_age"] else { return nil }
         let isNumber = text.utf8.count <= 10 && text.utf8.allSatisfy(\.isDigit)
         guard isNumber, let age = Int(text), ages.contains(age) else {
-            throw Refusal(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
+            throw Okta.Refused(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
         }
         if age == 0, prompts.contains(.none) {
-            throw Refusal(
+            throw Okta.Refused(
                 .maxAgeNone, because: "max_age is 0, for which the user must sign in; expected another prompt than none"
             )
         }
@@ -233,7 +234,7 @@ extension OktaAuthorizeRequest {
         switch values.lazy.compactMap(OktaAssurance.init).first {
         case .phishingResistant?, .hardwareProtected?:
             // ours: no factor of the emulator resists phishing.
-            throw Refusal(
+            throw Okta.Refused(
                 .acrUnmet,
                 because: "acr_values asks for \(values.joined(separator: " ")), which no factor here can meet; "
                     + "expected one of 1fa and 2fa")

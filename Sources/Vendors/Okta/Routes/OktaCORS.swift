@@ -100,10 +100,10 @@ extension Okta {
     ///
     /// Source: api. At the token endpoint and at par any origin may ask, since only the call itself names the client.
     static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refusal(.pathNotFound) }
+        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refused(.routeNotFound) }
         guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {
             call.answerFields[.allow] = methods + ", OPTIONS"
-            throw Refusal(
+            throw Refused(
                 .methodNotAllowed,
                 because: "found OPTIONS without Origin and Access-Control-Request-Method; expected \(methods)")
         }
@@ -218,13 +218,13 @@ struct OktaTrustedOrigin: Sendable, Equatable, KeyedRecord, CodedRecord {
 
 extension Okta {
     /// What administrators do with trusted origins (ours, in place of their management API).
-    static let originActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let originActions = [
+        action(
             "trusted-origin", about: "Registers, changes or removes an origin from which browsers may call.",
             members: [
-                ActionMember("origin", "scheme, host and port, as in http://localhost:3000", isRequired: true),
-                ActionMember("cors", "whether it may make calls; by default true"),
-                ActionMember("remove", "true removes it"),
+                .required("origin", "scheme, host and port, as in http://localhost:3000"),
+                .optional("cors", "whether it may make calls; by default true"),
+                .optional("remove", "true removes it"),
             ], body: changeTrustedOrigin)
     ]
 

@@ -86,10 +86,10 @@ extension Okta: FieldDialect {
 
     static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]
-        if let reason = problem.reason() { return Refusal(.bodyMalformed, because: reason) }
+        if let reason = problem.reason() { return Refused(.bodyMalformed, because: reason) }
         let place = problem.isInQuery ? "in the query, " : ""
         let reasons = problems.map { "\(place)\($0)" }.joined(separator: "; ")
-        return Refusal(
+        return Refused(
             .bodyInvalid, ["member": .string(name(of: problem)), "causes": .array(problems.map(cause))],
             because: reasons)
     }

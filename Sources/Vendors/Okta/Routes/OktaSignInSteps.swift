@@ -43,7 +43,7 @@ extension Okta {
             !policy.asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
         guard !policy.factors(of: authentication, in: state).isEmpty else {
             let kinds = policy.isOnPage ? "factor" : "TOTP factor, which signs in by itself"
-            throw Refusal(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
+            throw Refused(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
         }
         return policy.isOnPage ? authentication : authentication.adding("otp")
     }
@@ -57,7 +57,7 @@ extension Okta {
         guard !scopes.isEmpty else { return }
         if policy.asksNobody {
             let list = scopes.joined(separator: ", ")
-            throw Refusal(
+            throw Refused(
                 .consentRequired, ["scopes": .string(list)],
                 because:
                     "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")

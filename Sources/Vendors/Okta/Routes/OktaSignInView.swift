@@ -127,7 +127,7 @@ extension Okta {
         guard let client = state.clients[device.authorization.clientID],
             let server = call.vendor.accounts.server(device.authorization.serverID)
         else {
-            throw Refusal(
+            throw Refused(
                 .userCodeInvalid, because: "the fixtures no longer have the device's client or server; expected both")
         }
         var signIn = OktaSignIn()
@@ -202,12 +202,12 @@ struct OktaPageSeal {
         guard let tx = parameters["tx"], let csrf = parameters["csrf"],
             csrf.hasSameBytes(as: OktaPageSeal(cookie: cookie).csrf(for: tx))
         else {
-            throw Refusal(
+            throw Okta.Refused(
                 .loginForged,
                 because: "found a csrf that does not fit tx and the cookie \(cookieName); expected that of the page")
         }
         if let foreign = foreignOrigin(of: call) {
-            throw Refusal(.loginForged, because: "found a form from \(foreign); expected \(call.arrival.base)")
+            throw Okta.Refused(.loginForged, because: "found a form from \(foreign); expected \(call.arrival.base)")
         }
     }
 

@@ -64,7 +64,7 @@ extension Okta {
         let (name, isOwn) = (call.sessionName, call.sessionName == OktaSession.own)
         let session = (isOwn ? call.request.cookie("sid") : name).flatMap { state.session($0, at: call.moment) }
         guard let session, let user = state.users[session.userID] else {
-            throw Refusal(
+            throw Refused(
                 .sessionNotFound, ["id": .string(name), "kind": isOwn ? "Session" : "AppSession"],
                 because: (isOwn ? missingSession(call) : "no session has the id \(name)")
                     + "; expected one that is open")

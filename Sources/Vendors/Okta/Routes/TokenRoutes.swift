@@ -91,14 +91,14 @@ extension Okta {
         let user = try Refused.require(
             state.user(name), .passwordWrong, "found username \(name); expected the id or login of a user")
         guard let known = user.password, Digest.areEqual(Array(known.utf8), Array(password.utf8)) else {
-            throw Refusal(.passwordWrong, because: "found another password; expected that of \(user.login)")
+            throw Refused(.passwordWrong, because: "found another password; expected that of \(user.login)")
         }
         switch user.status {
         case .active: return user
         case .passwordExpired:
-            throw Refusal(.passwordExpired, because: "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
+            throw Refused(.passwordExpired, because: "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
         case .deprovisioned, .lockedOut, .provisioned, .recovery, .staged, .suspended:
-            throw Refusal(
+            throw Refused(
                 .passwordWrong, because: "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
         }
     }
@@ -120,7 +120,7 @@ extension Okta {
         let client = request.client
         guard call.credentials.method == .privateKeyJWT else {
             let method = call.credentials.method?.rawValue ?? "none"
-            throw Refusal(.orgClientMethod, because: "found \(method); expected private_key_jwt at the org server")
+            throw Refused(.orgClientMethod, because: "found \(method); expected private_key_jwt at the org server")
         }
         try Refused.require(
             client.type == .service, .orgClientType,
@@ -129,7 +129,7 @@ extension Okta {
         let granted = words.filter { word in client.grantedScopes.contains { $0.hasSameBytes(as: word) } }
         guard !granted.isEmpty else {
             let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
-            throw Refusal(
+            throw Refused(
                 .orgScopes,
                 because: "found scope \(words.joined(separator: " ")); expected some of what \(client.id) was granted: "
                     + "\(expected)")
@@ -144,7 +144,7 @@ extension Okta {
             !words.contains("openid"), .scopeOpenidService,
             "found scope openid, which is about a user, and a service has none; expected some of \(server.scopeNames)")
         if let unknown = words.first(where: { server.scope($0) == nil }) {
-            throw Refusal(
+            throw Refused(
                 .scopeUnknown,
                 because: "found scope \(unknown); expected some of server \(server.id)'s own: \(server.scopeNames)")
         }
@@ -182,7 +182,7 @@ extension Okta {
             // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
             state.revoke(grant: grant)
             if let grant = state.grants[grant] { state.endDeviceSession(of: grant) }
-            throw Refusal(
+            throw Refused(
                 .codeInvalid, because: "found a code that was used; expected one use. All tokens from it were revoked")
         }
         let left = ticket.expires.wholeSeconds - call.moment.wholeSeconds
@@ -217,13 +217,13 @@ extension Okta {
         switch (code.challenge, verifier) {
         case (nil, nil): return
         case (nil, _?):
-            throw Refusal(
+            throw Refused(
                 .pkceNotBegun, because: "found a code_verifier; expected none, as authorize got no code_challenge")
         case (_?, nil):
-            throw Refusal(.pkceVerifierMissing, because: "found no code_verifier; expected the one for code_challenge")
+            throw Refused(.pkceVerifierMissing, because: "found no code_verifier; expected the one for code_challenge")
         case (let challenge?, let verifier?):
             if let fault = OktaCode.fault(in: verifier) {
-                throw Refusal(
+                throw Refused(
                     .pkceFailed,
                     because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
                         + "(RFC 7636 section 4.1)")
@@ -244,7 +244,7 @@ extension Okta {
         let status = state.users[id]?.status
         guard status == .active else {
             let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
-            throw Refusal(failure, because: "found \(found), \(id); expected ACTIVE")
+            throw Refused(failure, because: "found \(found), \(id); expected ACTIVE")
         }
     }
 
@@ -279,7 +279,7 @@ extension Okta {
     ) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
         guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
             let kind = OktaTokenKind(of: CompactToken(text)).map { "an \($0.rawValue) token" }
-            throw Refusal(
+            throw Refused(
                 .refreshTokenInvalid,
                 because:
                     "found \(kind ?? "a refresh token that is unknown here"); expected a refresh token of this sandbox")
@@ -295,7 +295,7 @@ extension Okta {
             } else {
                 token.complaint(at: call.moment)
             }
-        if let complaint { throw Refusal(.refreshTokenInvalid, because: complaint) }
+        if let complaint { throw Refused(.refreshTokenInvalid, because: complaint) }
         return (token, grant)
     }
 
@@ -307,7 +307,7 @@ extension Okta {
         state.revoke(grant: token.grant)
         let event = request.server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
         let age = token.replaced.map { call.moment.wholeSeconds - $0.wholeSeconds } ?? 0
-        return Refusal(
+        return Refused(
             .refreshTokenInvalid,
             because: "refresh-token-reused (\(event)): the token was replaced \(age) s ago; expected at most "
                 + "\(request.client.rotationLeeway) s. All tokens since the sign-in were revoked")

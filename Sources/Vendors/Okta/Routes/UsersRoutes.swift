@@ -117,8 +117,8 @@ extension Okta {
             let address = "\(call.arrival.base)/signin/reset-password/\(changed.recoveryToken ?? "")"
             return .json(sendsEmail ? [:] : ["resetPasswordUrl": .string(address)])
         default:
-            throw Refusal(
-                .pathNotFound, because: "found credentials/\(name); expected one of \(OktaUser.credentialSteps)")
+            throw Refused(
+                .routeNotFound, because: "found credentials/\(name); expected one of \(OktaUser.credentialSteps)")
         }
         state.change(user)
         var shown = user.credentials
@@ -164,7 +164,7 @@ extension OktaCall {
     func user(in state: OktaState) throws(Refused) -> OktaUser {
         let name = parameters["user"]
         if let user = state.user(name) { return user }
-        throw Refusal(
+        throw Refused(
             .userNotFound, ["id": .string(name)],
             because: "no user has the id or login "
                 + "\(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
@@ -297,14 +297,14 @@ extension Okta {
         let name = call.parameters["step"]
         guard let step = OktaLifecycleStep(rawValue: name) else {
             let hint = Nearest.hint(to: name, among: OktaLifecycleStep.allCases.map(\.rawValue))
-            throw Refusal(.pathNotFound, because: "no step is called \(name)\(hint)")
+            throw Refused(.routeNotFound, because: "no step is called \(name)\(hint)")
         }
         let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
         let user = try call.user(in: state)
         guard step.isAllowed(for: user) else {
             // Source: clients that look for the first one (codes leaves it out).
             let cause = step == .suspend ? "Cannot suspend a user that is not active" : "Cannot \(name) this user"
-            throw Refusal(
+            throw Refused(
                 step.refusal(for: user), ["cause": .string(cause)],
                 because: "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
         }
@@ -357,7 +357,7 @@ extension Okta {
                 sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }),
                 .subIDInvalid, "iss is “\(issuer)”; expected \(call.arrival.base)")
             name = subject["sub"]?.string
-        default: throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
+        default: throw Refused(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }
         return try Refused.require(
             name.flatMap(state.user), .subIDInvalid,

@@ -88,7 +88,7 @@ extension Okta {
         let line = "users: \(JSON.array((assigned.users + [user.login]).map(JSON.string)).text)"
         let expected = [("users", assigned.users), ("groups", assigned.groups)].filter { !$0.1.isEmpty }
             .map { "one of the \($0) \(Nearest.list($1))" }
-        throw Refusal(
+        throw Refused(
             .userNotAssigned,
             because: "assigned: found \(user.login), of the groups "
                 + "\(Nearest.list(state.groups.names(of: user.groups))); "
@@ -107,7 +107,7 @@ extension Okta {
         let advice =
             nearest.map { "Write \($0.lines.joined(separator: " and ")) in policy “\($0.0.name)”" }
             ?? "Write policies: [{ name: \"All\" }]"
-        throw Refusal(
+        throw Refused(
             .policyNotMatched,
             because: "policy: found client \(client.id), grant \(grant), scope \(scopes.joined(separator: " ")); "
                 + "expected what a policy of server \(server.id) allows. \(advice) of the server in "
@@ -154,15 +154,15 @@ extension OktaState {
 
 /// What administrators decide about clients and servers (all ours).
 extension Okta {
-    private static let ofServer = ActionMember(
+    private static let ofServer = ActionMember.optional(
         "server", "id of the authorization server; by default the first custom one")
 
-    static let ruleActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let ruleActions = [
+        action(
             "assign-client", about: "Assigns a client to users and groups alone; without both, to everyone.",
             members: [
-                ActionMember("client", "id of the client", isRequired: true),
-                ActionMember("users", "a list of ids or logins"), ActionMember("groups", "a list of ids or names"),
+                .required("client", "id of the client"),
+                .optional("users", "a list of ids or logins"), .optional("groups", "a list of ids or names"),
             ]
         ) { (call, state) throws(ControlRefusal) in
             let client = try state.client(named: try call.required("client"))
@@ -173,22 +173,22 @@ extension Okta {
             state.clients.change(client.key) { $0.assigned = assigned }
             return state.clients[client.key]?.json(.whole) ?? .null
         },
-        VendorAction(
+        action(
             "set-policies",
             about: "Replaces the access policies of a server, which clients, grants and scopes must match.",
             members: [
                 ofServer,
-                ActionMember(
+                .optional(
                     "policies", "a list as in accounts.yaml; by default that of the fixtures, [] allows nothing"),
             ]
         ) { (call, state) throws(ControlRefusal) in
             try setRules(call, &state) { (rules) throws(ControlRefusal) in rules.policies = try list("policies", call) }
         },
-        VendorAction(
+        action(
             "set-claims", about: "Replaces the claims that a server adds to tokens or sets in them.",
             members: [
                 ofServer,
-                ActionMember("claims", "a list as in accounts.yaml; by default that of the fixtures, [] for none"),
+                .optional("claims", "a list as in accounts.yaml; by default that of the fixtures, [] for none"),
             ]
         ) { (call, state) throws(ControlRefusal) in
             try setRules(call, &state) { (rules) throws(ControlRefusal) in rules.claims = try list("claims", call) }

@@ -207,7 +207,7 @@ extension Okta {
         if let server = call.vendor.server(of: call.arrival) { return server }
         let id = call.parameters["server"]
         let known = call.vendor.accounts.servers.filter { !$0.isOrg }.map(\.id)
-        throw Refusal(
+        throw Refused(
             .asNotFound, ["id": .string(id)],
             because: "no authorization server is called \(id); expected \(known.joined(separator: " or "))")
     }

@@ -163,14 +163,14 @@ extension OktaState {
 /// Consents that a user gives or revokes elsewhere (all ours).
 extension Okta {
     private static let place = [
-        whoseUser, ActionMember("client", "id of the client", isRequired: true),
-        ActionMember("server", "id of the authorization server; by default the first custom one"),
+        whoseUser, .required("client", "id of the client"),
+        .optional("server", "id of the authorization server; by default the first custom one"),
     ]
 
-    static let consentActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let consentActions = [
+        action(
             "consent", about: "Records a user's consent to scopes for a client.",
-            members: place + [ActionMember("scopes", "the scopes, as a list, or separated by spaces", isRequired: true)]
+            members: place + [.required("scopes", "the scopes, as a list, or separated by spaces")]
         ) { (call, state) throws(ControlRefusal) in
             var consent = try consent(call, state)
             let server = call.vendor.accounts.server(consent.serverID)
@@ -183,7 +183,7 @@ extension Okta {
             state.consents.add(consent, within: OktaState.bound)
             return shown(consent)
         },
-        VendorAction("revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place) {
+        action("revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place) {
             (call, state) throws(ControlRefusal) in
             let consent = try consent(call, state)
             try ControlRefusal.require(

@@ -3,28 +3,28 @@ import JSON
 
 /// What people at the organization can do with users and their groups (all ours).
 extension Okta {
-    static let whoseUser = ActionMember("user", "id or login of the user", isRequired: true)
+    static let whoseUser = ActionMember.required("user", "id or login of the user")
     private static let groupList = "ids or names of groups, besides Everyone"
 
     /// Clients and redirect URIs, for an app's own tests.
-    static let clientActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let clientActions = [
+        action(
             "add-client", about: "Registers a client, which stays until a reset.",
             members: [
-                ActionMember("id", "the client id; by default a new one"),
-                ActionMember("name", "the name that pages show; by default the id"),
-                ActionMember("application_type", "web, native, browser or service; by default browser"),
-                ActionMember("secret", "the secret; by default none, for a public client"),
-                ActionMember("redirect_uris", "a list of redirect URIs; by default none"),
-                ActionMember("post_logout_redirect_uris", "a list of addresses after logout; by default none"),
-                ActionMember("grants", "a list of grant types; by default authorization_code and refresh_token"),
+                .optional("id", "the client id; by default a new one"),
+                .optional("name", "the name that pages show; by default the id"),
+                .optional("application_type", "web, native, browser or service; by default browser"),
+                .optional("secret", "the secret; by default none, for a public client"),
+                .optional("redirect_uris", "a list of redirect URIs; by default none"),
+                .optional("post_logout_redirect_uris", "a list of addresses after logout; by default none"),
+                .optional("grants", "a list of grant types; by default authorization_code and refresh_token"),
             ], body: addClient),
-        VendorAction(
+        action(
             "add-redirect-uri", about: "Registers a further redirect URI of a client.",
             members: [
-                ActionMember("client", "id of the client", isRequired: true),
-                ActionMember("uri", "the redirect URI", isRequired: true),
-                ActionMember("logout", "true for an address after logout"),
+                .required("client", "id of the client"),
+                .required("uri", "the redirect URI"),
+                .optional("logout", "true for an address after logout"),
             ]
         ) { (call, state) throws(ControlRefusal) in
             var client = try state.client(named: try call.required("client"))
@@ -59,45 +59,45 @@ extension Okta {
         return client.json(.whole)
     }
 
-    static let userActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let userActions = [
+        action(
             "add-user", about: "Adds a user.",
             members: [
-                ActionMember("login", "what the user signs in with", isRequired: true),
-                ActionMember("password", "the password; by default none"),
-                ActionMember("first_name", "the first name; by default none"),
-                ActionMember("last_name", "the last name; by default none"),
-                ActionMember("email", "the email address; by default the login"),
-                ActionMember("status", statusNames + "; by default ACTIVE"),
-                ActionMember("groups", groupList + "; by default none"),
+                .required("login", "what the user signs in with"),
+                .optional("password", "the password; by default none"),
+                .optional("first_name", "the first name; by default none"),
+                .optional("last_name", "the last name; by default none"),
+                .optional("email", "the email address; by default the login"),
+                .optional("status", statusNames + "; by default ACTIVE"),
+                .optional("groups", groupList + "; by default none"),
             ], body: addUser),
-        VendorAction(
+        action(
             "remove-user", about: "Removes a user with factors, sessions, tokens and consents.", members: [whoseUser]
         ) { (call, state) throws(ControlRefusal) in
             let user = try user(call, state)
             state.remove(user)
             return ["id": .string(user.id), "login": .string(user.login)]
         },
-        VendorAction(
+        action(
             "set-status", about: "Moves a user to a status, whatever the one before; DEPROVISIONED ends all tokens.",
-            members: [whoseUser, ActionMember("status", statusNames, isRequired: true)]
+            members: [whoseUser, .required("status", statusNames)]
         ) { (call, state) throws(ControlRefusal) in
             try change(call, &state) { (user) throws(ControlRefusal) in
                 let status = try call.read { $0.choice("status", of: OktaUser.Status.self, isRequired: true) }
                 user.set(status ?? .active, at: call.moment)
             }
         },
-        VendorAction(
+        action(
             "set-password", about: "Sets a user's password; a user who needed a new one is then active.",
-            members: [whoseUser, ActionMember("password", "the new password", isRequired: true)]
+            members: [whoseUser, .required("password", "the new password")]
         ) { (call, state) throws(ControlRefusal) in
             try change(call, &state) { (user) throws(ControlRefusal) in
                 user.setPassword(try call.read { $0.text("password", atLeast: 1) }, at: call.moment)
             }
         },
-        VendorAction(
+        action(
             "set-groups", about: "Puts a user into groups; tokens show them from the next one on.",
-            members: [whoseUser, ActionMember("groups", groupList, isRequired: true)]
+            members: [whoseUser, .required("groups", groupList)]
         ) { (call, state) throws(ControlRefusal) in
             let known = state.groups
             return try change(call, &state) { (user) throws(ControlRefusal) in
@@ -105,10 +105,10 @@ extension Okta {
                 user.lastUpdated = call.moment
             }
         },
-        VendorAction(
+        action(
             "add-group", about: "Adds a group, into which add-user and set-groups put users.",
             members: [
-                ActionMember("name", "the name", isRequired: true), ActionMember("id", "the id; by default a new one"),
+                .required("name", "the name"), .optional("id", "the id; by default a new one"),
             ]
         ) { (call, state) throws(ControlRefusal) in
             let (name, id) = try call.read {
@@ -121,9 +121,9 @@ extension Okta {
             state.groups.add(group, within: OktaState.shortBound)
             return group.json(.whole)
         },
-        VendorAction(
+        action(
             "end-sessions", about: "Ends a user's sessions in browsers.",
-            members: [whoseUser, ActionMember("tokens", "true to end all tokens too")]
+            members: [whoseUser, .optional("tokens", "true to end all tokens too")]
         ) { (call, state) throws(ControlRefusal) in
             let user = try user(call, state)
             let endsTokens = try call.read { $0.bool("tokens") }
@@ -193,32 +193,32 @@ extension Okta {
 
     // MARK: - Actions on users' factors, as on a phone or at a help desk (all ours)
 
-    private static let whichFactor = ActionMember(
+    private static let whichFactor = ActionMember.optional(
         "factor", "id or type of the factor; by default the user's first one that can have a code")
 
-    static let factorActions: [VendorAction<Okta>] = [
-        VendorAction(
+    static let factorActions = [
+        action(
             "enroll-factor", about: "Enrolls an active factor for a user.",
             members: [
-                whoseUser, ActionMember("type", kindNames, isRequired: true),
-                ActionMember("secret", "of one-time codes, in base32; by default a new one"),
-                ActionMember("phone", "of sms and call; by default +15550199"),
-                ActionMember("question", "of question: its id; by default disliked_food"),
-                ActionMember("answer", "of question; by default not-a-secret-answer"),
-                ActionMember("public_key", "of push, as a JWK; by default none, so that only answer-push answers"),
-                ActionMember("number_challenge", "of push: the number to choose on the device"),
+                whoseUser, .required("type", kindNames),
+                .optional("secret", "of one-time codes, in base32; by default a new one"),
+                .optional("phone", "of sms and call; by default +15550199"),
+                .optional("question", "of question: its id; by default disliked_food"),
+                .optional("answer", "of question; by default not-a-secret-answer"),
+                .optional("public_key", "of push, as a JWK; by default none, so that only answer-push answers"),
+                .optional("number_challenge", "of push: the number to choose on the device"),
             ], body: addFactor),
-        VendorAction(
+        action(
             "remove-factor", about: "Removes a factor from its user.",
-            members: [ActionMember("factor", "id of the factor", isRequired: true)]
+            members: [.required("factor", "id of the factor")]
         ) { (call, state) throws(ControlRefusal) in
             let factor = try state.factor(named: try call.required("factor"))
             state.remove(factor)
             return shown(factor)
         },
-        VendorAction(
+        action(
             "answer-push", about: "Answers the newest challenge of a user's devices, as the user would there.",
-            members: [whoseUser, ActionMember("result", "APPROVE or DENY; APPROVE")]
+            members: [whoseUser, .optional("result", "APPROVE or DENY; APPROVE")]
         ) { (call, state) throws(ControlRefusal) in
             let user = try user(call, state)
             let answer = try call.read { $0.choice("result", of: OktaTransaction.Answer.self) } ?? .approve
@@ -232,7 +232,7 @@ extension Okta {
                 "result": .string(answer.rawValue),
             ]
         },
-        VendorAction(
+        action(
             "factor-code", about: "Shows the code that a user's app shows now, or that a phone got last.",
             members: [whoseUser, whichFactor], reading: tellCode),
     ]

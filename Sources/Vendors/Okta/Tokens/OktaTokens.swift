@@ -178,7 +178,7 @@ extension Okta {
 
     static func keys(of server: OktaServer, _ call: OktaCall, _ state: State) throws(Refused) -> IssuerKeys? {
         do throws(ControlRefusal) { return try call.vendor.keys(of: server.id, in: state) } catch {
-            throw Refusal(.internalError, because: "found \(error); expected the server's key")
+            throw Refused(.internalError, because: "found \(error); expected the server's key")
         }
     }
 }
