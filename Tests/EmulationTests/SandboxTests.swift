@@ -240,7 +240,7 @@ extension VendorsInForce {
             ("something else", nil), ("", nil),
         ])
     func credential(_ found: String, _ told: String?) {
-        expect(KnownCredential.mistake(in: found, among: [KnownCredential("a+b%20c", "the key")]), is: told)
+        expect(found.credentialMistake(among: [("a+b%20c", "the key")]), is: told)
     }
 
     @Test(

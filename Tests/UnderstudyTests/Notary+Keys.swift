@@ -44,12 +44,6 @@ extension Notary {
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: setting.moment)
     }
 
-    func explain(
-        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Notary>
-    ) -> TokenVerdict<Failure> {
-        TokenVerdict(kind: nil, account: nil, findings: Findings())
-    }
-
     func sampleRequest(in setting: TokenSetting<Notary>) throws(ControlRefusal) -> SampleRequest {
         SampleRequest(endpoint: .get("/notary/motto"), fields: [], body: "", refusedAt: .get("/notary/whoami"))
     }

@@ -243,7 +243,14 @@ extension LoadedVendor {
 extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }
-    @usableFromInline var outsideChecks: [String: OutsideNeed] { V.outsideChecks }
+    @usableFromInline var outsideChecks: [String: OutsideNeed] {
+        let lists: [(OutsideNeed, [String])] = [
+            (.record, V.recordChecks), (.history, V.historyChecks), (.key, V.keyChecks), (.account, V.accountChecks),
+        ]
+        return lists.reduce(into: [:]) { checks, list in
+            for check in list.1 { checks[check] = list.0 }
+        }
+    }
     @usableFromInline
     func description() throws(FixtureProblem) -> VendorDescription {
         try fixtures.once { () throws(FixtureProblem) in

@@ -217,7 +217,9 @@ extension SandboxedVendor {
         members["defect"] = nil
         let sound = try vendor.mint(order.kind, members, in: setting)
         func marks(_ token: String) -> [String] {
-            vendor.explain(token, knowing: [:], in: setting).findings.all.map {
+            var findings = Findings<V.Failure>()
+            _ = vendor.explain(token, knowing: [:], in: setting, &findings)
+            return findings.all.map {
                 "\($0.check) \($0.outcome) \($0.found == nil || $0.found == .absent) \($0.note ?? "")"
             }
         }
@@ -240,18 +242,19 @@ extension SandboxedVendor {
     @usableFromInline
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation {
         let (content, switches) = (snapshot(), switches)
-        let verdict = content.loaded.vendor.explain(
+        var findings = Findings<V.Failure>()
+        let (kind, account) = content.loaded.vendor.explain(
             token, knowing: context,
-            in: TokenSetting(state: content.state, moment: moment, switches: switches, sandbox: sandbox))
+            in: TokenSetting(state: content.state, moment: moment, switches: switches, sandbox: sandbox), &findings)
         let (catalog, values) = (loaded.catalog, switchValues)
-        let response = verdict.findings.refusal.map {
+        let response = findings.refusal.map {
             catalog.response($0.failure, $0.parameters, route: nil, switches: values)
         }
         let compact = CompactToken(token)
         let settings = content.loaded.vendor.checkerSettings(in: content.state, switches)
         return TokenExplanation(
-            vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
-            failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
+            vendor: V.identity.id, kind: kind, account: account, failure: findings.failure?.rawValue,
+            response: response, findings: findings.all,
             clients: V.checkers.map { ($0.name, $0.verdict(on: compact, at: moment, settings)) })
     }
 }

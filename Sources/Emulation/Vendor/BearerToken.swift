@@ -222,33 +222,28 @@ public struct UnsignedToken: Sendable {
     }
 }
 
-/// A credential that a vendor gave to somebody, for saying what was sent in place of another one.
-package struct KnownCredential: Sendable {
-    private let text: String
-    private let name: String
-
-    /// - Parameter name: what it is in a sentence, such as "the api key of partner 317".
-    package init(_ text: String, _ name: String) { (self.text, self.name) = (text, name) }
-
+extension String {
     /// What a wrong credential is, in a sentence that does not repeat it; `nil` of one like none of these.
-    package static func mistake(in found: String, among known: some Sequence<KnownCredential>) -> String? {
-        known.lazy.compactMap { $0.mistake(in: found) }.first
+    ///
+    /// - Parameter known: credentials that the vendor gave to somebody, and what each is in a sentence, such as "the api
+    ///   key of partner 317".
+    package func credentialMistake(among known: [(text: String, name: String)]) -> String? {
+        known.lazy.compactMap { credentialMistake(beside: $0.text, $0.name) }.first
     }
 
-    private func mistake(in found: String) -> String? {
-        if found.hasSameBytes(as: text) { return "It is \(name)." }
+    private func credentialMistake(beside text: String, _ name: String) -> String? {
+        if hasSameBytes(as: text) { return "It is \(name)." }
         let bytes = Array(text.utf8)
-        let digits = found.utf8.filter { $0 != UInt8(ascii: "=") }
+        let digits = utf8.filter { $0 != UInt8(ascii: "=") }
         for form in [Base64.encode(bytes), Base64URL.encode(bytes)] where !bytes.isEmpty {
             if form.utf8.filter({ $0 != UInt8(ascii: "=") }) == digits { return "It is \(name) in base64." }
         }
-        if Base64URL.decodeLeniently(bytes) == Array(found.utf8) { return "It is \(name), decoded from base64." }
-        if found.hasSameBytes(as: PercentEncoding.decode(text.replacing("+", with: " ")[...]).map(String.init) ?? text)
-        {
+        if Base64URL.decodeLeniently(bytes) == Array(utf8) { return "It is \(name), decoded from base64." }
+        if hasSameBytes(as: PercentEncoding.decode(text.replacing("+", with: " ")[...]).map(String.init) ?? text) {
             return "It is \(name), decoded as in a form: encode + as %2B and % as %25 first (RFC 6749 section 2.3.1)."
         }
-        let rest = found.split(separator: " ", maxSplits: 1).dropFirst().first
-        let difference = rest == text[...] ? "Only a scheme differs" : Nearest.difference(found, text)
+        let rest = split(separator: " ", maxSplits: 1).dropFirst().first
+        let difference = rest == text[...] ? "Only a scheme differs" : Nearest.difference(self, text)
         return difference.map { "It differs from \(name). \($0), and every byte counts." }
     }
 }

@@ -235,6 +235,13 @@ public struct Refusal<Failure: VendorFailure>: Error {
         self.parameters = parameters
         self.reason = reason
     }
+
+    /// Refuses a name, and tells some of the known ones.
+    package init(
+        _ failure: Failure, _ parameters: JSONObject = [:], because reason: String, known: some Collection<String>
+    ) {
+        self.init(failure, parameters, because: reason + Nearest.known(known))
+    }
 }
 
 extension Refusal: CustomStringConvertible {

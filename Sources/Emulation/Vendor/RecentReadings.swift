@@ -151,6 +151,13 @@ extension SignatureMemory where Key == SecretKey {
     }
 }
 
+extension SecretKey {
+    /// Whether a mistake with the secret explains the token's signature.
+    package func isMisused(in token: CompactToken, _ algorithm: Algorithm) -> Bool {
+        SignatureDiagnosis.explain(token, algorithm: algorithm, secret: text) != nil
+    }
+}
+
 extension Mutex {
     /// The value, which is made when it is first needed; the lock is held meanwhile.
     package func once<Made: Sendable>(_ make: () -> Made) -> Made where Value == Made? {

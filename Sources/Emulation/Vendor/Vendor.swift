@@ -41,8 +41,12 @@ public protocol Vendor: Sendable {
     static func security(of access: Access) -> [[SecurityScheme]]
     /// The rules for judging tokens and their senders, in the order of the vendor's checks.
     static var rules: [RuleListing] { get }
-    /// The checks, by name, that depend on what only the real server has when a call to it is judged here.
-    static var outsideChecks: [String: OutsideNeed] { get }
+    /// The checks that depend on what only the real server has when a call to it is judged here: its records, what
+    /// happened before, its keys, or the settings of the account for which another one stands in.
+    static var recordChecks: [String] { get }
+    static var historyChecks: [String] { get }
+    static var keyChecks: [String] { get }
+    static var accountChecks: [String] { get }
     /// The rules by which the vendor's clients judge tokens before sending or trusting them, without a server.
     static var checkers: [TokenChecker] { get }
 
@@ -149,17 +153,22 @@ public protocol Vendor: Sendable {
 
     // MARK: Tokens
 
-    /// The kinds of token that can be minted; a vendor that has some defines ``mint(_:in:)``, ``explain(_:knowing:in:)``
+    /// The kinds of token that can be minted; a vendor that has some defines ``mint(_:in:)``, ``explain(_:knowing:in:_:)``
     /// and ``sampleRequest(in:)``.
     static var tokenKinds: [TokenKind] { get }
-    /// The facts that ``explain(_:knowing:in:)`` may need about the request that carries the token.
+    /// The facts that ``explain(_:knowing:in:_:)`` may need about the request that carries the token.
     static var requestFacts: [(name: String, about: String)] { get }
 
     /// Returns the token in its compact form.
     func mint(_ order: inout MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String
 
-    /// Returns what this vendor would answer to a token, given without its request.
-    func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
+    /// Judges a token, given without its request.
+    ///
+    /// - Returns: the kind of token, if the vendor can tell, and the account whose key matches, in words.
+    func explain(
+        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>,
+        _ findings: inout Findings<Failure>
+    ) -> (kind: String?, account: String?)
 
     var sharedSecrets: [SharedSecret] { get }
 
@@ -240,7 +249,10 @@ extension Vendor {
     package static func security(of access: Access) -> [[SecurityScheme]] { [] }
     package static var rules: [RuleListing] { [] }
     package static var checkers: [TokenChecker] { [] }
-    package static var outsideChecks: [String: OutsideNeed] { [:] }
+    package static var recordChecks: [String] { [] }
+    package static var historyChecks: [String] { [] }
+    package static var keyChecks: [String] { [] }
+    package static var accountChecks: [String] { [] }
 
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }
 
@@ -284,10 +296,9 @@ extension Vendor {
         return try mint(&order, in: setting)
     }
     package func explain(
-        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>
-    ) -> TokenVerdict<Failure> {
-        TokenVerdict(kind: nil, account: nil, findings: Findings())
-    }
+        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>,
+        _ findings: inout Findings<Failure>
+    ) -> (kind: String?, account: String?) { (nil, nil) }
     package var sharedSecrets: [SharedSecret] { [] }
     package var samples: [(label: String, value: String)] { [] }
     package func sampleRequest(in setting: TokenSetting<Self>) throws(ControlRefusal) -> SampleRequest {

@@ -145,19 +145,6 @@ public struct TokenSetting<V: Vendor>: Sendable {
     package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 }
 
-public struct TokenVerdict<Failure: VendorFailure>: Sendable {
-    /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
-    package let kind: String?
-    /// The account whose key matches, in words; `nil` when none does.
-    package let account: String?
-    /// Every check, and the failure that the first broken one causes.
-    package let findings: Findings<Failure>
-
-    package init(kind: String?, account: String?, findings: Findings<Failure>) {
-        (self.kind, self.account, self.findings) = (kind, account, findings)
-    }
-}
-
 /// A request that a person can send right away.
 public struct SampleRequest: Sendable {
     package let endpoint: Endpoint

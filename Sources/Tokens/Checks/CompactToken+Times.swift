@@ -44,12 +44,24 @@ extension CompactToken {
         }
     }
 
+    /// The same by the usual rules.
+    package func expiry(at moment: Double, leeway: Double = 0, _ finding: inout Finding?) -> Finding.Outcome {
+        expiry(at: moment, TimeRules(leeway: leeway), &finding)
+    }
+
     /// Whether the time plus leeway has reached `nbf`, or the claim that replaces it.
     public func notBefore(
         at moment: Double, claim: String = "nbf", _ rules: TimeRules, _ finding: inout Finding?
     ) -> Finding.Outcome {
         finding?.expected = .timeUpTo(moment + rules.leeway)
         return time(claim, rules, &finding) { moment + rules.leeway >= $0 }
+    }
+
+    /// The same by the usual rules.
+    package func notBefore(
+        at moment: Double, claim: String = "nbf", leeway: Double = 0, _ finding: inout Finding?
+    ) -> Finding.Outcome {
+        notBefore(at: moment, claim: claim, TimeRules(leeway: leeway), &finding)
     }
 
     public enum LifetimeStart: Sendable, Hashable {

@@ -282,10 +282,10 @@ extension Bloomreach {
         case .computed(let kind, let id):
             guard let attribute = content.computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) })
             else {
-                let known = Nearest.known(content.computed.filter { $0.kind == kind }.map(\.id))
                 throw Refused(
                     .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
-                    because: "the project has no \(kind.rawValue) \(id.shown)\(known)")
+                    because: "the project has no \(kind.rawValue) \(id.shown)",
+                    known: content.computed.filter { $0.kind == kind }.map(\.id))
             }
             return ["success": true, "value": attribute.value(for: customer.number)]
         case .recommendation(let order):

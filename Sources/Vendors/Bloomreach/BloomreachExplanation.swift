@@ -9,23 +9,24 @@ extension Bloomreach {
 
     /// Judges a token without its request: if nothing names the account, it is that of the key in `kid`.
     func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>
-    ) -> TokenVerdict<BloomreachFailure> {
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>,
+        _ findings: inout Findings<BloomreachFailure>
+    ) -> (kind: String?, account: String?) {
         let token = BloomreachToken(text)
         var facts = BloomreachFacts(self, setting.switches, at: setting.moment)
         facts.stream = stream(of: token, context)
         if facts.stream == nil { facts.project = project(of: token, context) }
         facts.take(token)
-        var findings = Findings<BloomreachFailure>()
         findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
         let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
         let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
             let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
             return token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
         }
-        return TokenVerdict(
-            kind: token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
-            account: signer.map { "\(owner), key \($0.id)" }, findings: findings)
+        return (
+            token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
+            signer.map { "\(owner), key \($0.id)" }
+        )
     }
 
     /// The stream to assume: the named one, or that of the key; any stream if the claims are those of a stream's token.

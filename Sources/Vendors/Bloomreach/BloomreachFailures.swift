@@ -163,10 +163,10 @@ extension Call<Bloomreach> {
         if switches.unknownIDs == .reject {
             let project = try project()
             if let name = ids.names.first(where: { !project.definesID($0) }) {
-                let known = Nearest.known([BloomreachID.cookie, BloomreachID.registered] + project.idNames)
                 throw Refused(
                     .unknownIDName, ["field": .string(field)],
-                    because: "\(project.token) defines no id \(name.shown)\(known)")
+                    because: "\(project.token) defines no id \(name.shown)",
+                    known: [BloomreachID.cookie, BloomreachID.registered] + project.idNames)
             }
         }
         return ids

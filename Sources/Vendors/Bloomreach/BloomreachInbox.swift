@@ -197,8 +197,9 @@ extension Bloomreach {
         let customer = state.inboxOwner(owner, in: try call.project())
         var inbox = customer.map(state.content.inbox) ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
-            let known = Nearest.known(inbox.messages.lazy.map(\.id))
-            throw Refused(.messageNotFound, because: "the inbox has no message \(unknown.shown)\(known)")
+            throw Refused(
+                .messageNotFound, because: "the inbox has no message \(unknown.shown)",
+                known: inbox.messages.lazy.map(\.id))
         }
         inbox.markRead(messages)
         if let customer { state.content.setInbox(inbox, of: customer) }

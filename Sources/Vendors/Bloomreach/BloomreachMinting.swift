@@ -181,8 +181,9 @@ extension Bloomreach {
             ($0.text("kid"), $0.value("sub", isRequired: true, expecting: "the ids of a customer") { $0 } ?? .null)
         }
         guard let key = project.privateKey(keyID) else {
-            let known = Nearest.known(project.privateKeys.lazy.map(\.id))
-            throw Refused(.mintUnknownKey, because: "kid names no private key of \(project.token)\(known)")
+            throw Refused(
+                .mintUnknownKey, because: "kid names no private key of \(project.token)",
+                known: project.privateKeys.lazy.map(\.id))
         }
         try Refused.require(
             BloomreachIDs(claim: subject) != nil, .mintBadSubject,

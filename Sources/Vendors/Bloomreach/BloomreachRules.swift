@@ -6,11 +6,11 @@ typealias BloomreachRule = TokenRule<BloomreachFacts>
 
 /// Bloomreach's rules for callers, in the order of its checks.
 extension Bloomreach {
-    static let outsideChecks: [String: OutsideNeed] = [
-        "project-known": .record, "public-key": .record, "private-key": .record, "private-key-secret": .record,
-        "key-known": .record, "signature": .key, "sync-token": .record,
-        "permission": .account, "app-inbox-auth": .account,
+    static let recordChecks = [
+        "project-known", "public-key", "private-key", "private-key-secret", "key-known", "sync-token",
     ]
+    static let keyChecks = ["signature"]
+    static let accountChecks = ["permission", "app-inbox-auth"]
 
     static var rules: [RuleListing] {
         callerRules.listing(of: identity.id, about: "caller")
@@ -217,8 +217,7 @@ extension Bloomreach {
         finding?.expected = .text("the secret of private key \(id)")
         if key.text.hasSameBytes(as: secret) { return .passed }
         finding?.found = facts.accounts?.shown(secret: secret)
-        finding?.note = KnownCredential.mistake(
-            in: secret, among: [KnownCredential(key.text, "the secret of private key \(id)")])
+        finding?.note = secret.credentialMistake(among: [(key.text, "the secret of private key \(id)")])
         return .failed
     }
 

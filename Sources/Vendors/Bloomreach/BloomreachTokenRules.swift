@@ -87,7 +87,7 @@ struct BloomreachTokenFamily {
             source: source + "; switch clock-leeway-seconds", orFail: expired
         ) { facts, finding in
             facts.compact?.expiry(
-                at: facts.moment.unixSeconds, TimeRules(leeway: Double(facts.switches.leewaySeconds)), &finding)
+                at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
         }
     }
 

@@ -10,25 +10,27 @@ extension Comapi {
 
     /// Judges a token without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
     func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Comapi>
-    ) -> TokenVerdict<ComapiFailure> {
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Comapi>,
+        _ findings: inout Findings<ComapiFailure>
+    ) -> (kind: String?, account: String?) {
         let token = ComapiSessionToken(text)
         let named = context["space"]?.string.flatMap(accounts.space)
         return token.spaceID == nil
-            ? explainApp(token.compact, named, context, setting) : explainSession(token, named, setting)
+            ? explainApp(token.compact, named, context, setting, &findings)
+            : explainSession(token, named, setting, &findings)
     }
 
     private func explainSession(
-        _ token: ComapiSessionToken, _ named: ComapiSpace?, _ setting: TokenSetting<Comapi>
-    ) -> TokenVerdict<ComapiFailure> {
-        var findings = Findings<ComapiFailure>()
+        _ token: ComapiSessionToken, _ named: ComapiSpace?, _ setting: TokenSetting<Comapi>,
+        _ findings: inout Findings<ComapiFailure>
+    ) -> (kind: String?, account: String?) {
         var facts = ComapiSessionFacts(self, setting.switches, in: setting.sandbox, at: setting.moment)
         let own = token.spaceID.flatMap { accounts.space($0.text) }
         guard let space = named ?? own else {
             facts.spaceID = token.spaceID?.text
             facts.isAlone = true
             findings.judge(facts, by: Self.callRules)
-            return TokenVerdict(kind: "session", account: nil, findings: findings)
+            return ("session", nil)
         }
         facts.take(token, of: space)
         findings.judge(facts, by: Self.callRules)
@@ -40,12 +42,13 @@ extension Comapi {
             let key = sessionKeys.key(of: own, in: setting.sandbox).verificationKey
             return token.compact.signature(by: key, algorithm: .hs256).outcome == .passed ? own : nil
         }
-        return TokenVerdict(kind: "session", account: signer.map(Self.account), findings: findings)
+        return ("session", signer.map(Self.account))
     }
 
     private func explainApp(
-        _ token: CompactToken, _ named: ComapiSpace?, _ context: JSONObject, _ setting: TokenSetting<Comapi>
-    ) -> TokenVerdict<ComapiFailure> {
+        _ token: CompactToken, _ named: ComapiSpace?, _ context: JSONObject, _ setting: TokenSetting<Comapi>,
+        _ findings: inout Findings<ComapiFailure>
+    ) -> (kind: String?, account: String?) {
         let signer = accounts.spaces.first { space in
             token.signature(by: space.sharedKey.verificationKey, algorithm: .hs256).outcome == .passed
         }
@@ -55,10 +58,8 @@ extension Comapi {
             at: setting.moment)
         let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
         facts.expectedNonce = challenge?.nonce ?? context["nonce"]?.string
-        var findings = Findings<ComapiFailure>()
         findings.judge(facts, by: Self.appRules)
-        return TokenVerdict(
-            kind: token.claims == nil ? nil : "app", account: signer.map(Self.account), findings: findings)
+        return (token.claims == nil ? nil : "app", signer.map(Self.account))
     }
 
     /// The space whose secret, used wrongly, explains the signature; otherwise the one whose settings match the claims.

@@ -89,10 +89,10 @@ struct ComapiSessionFacts: RuleFacts {
 extension Comapi {
     private typealias Rule = TokenRule<ComapiSessionFacts>
 
-    static let outsideChecks: [String: OutsideNeed] = [
-        "space": .record, "signature": .key, "session-open": .history, "session-known": .record,
-        "challenge-known": .record, "challenge-unanswered": .history, "issuer": .account, "audience": .account,
-    ]
+    static let recordChecks = ["space", "session-known", "challenge-known"]
+    static let historyChecks = ["session-open", "challenge-unanswered"]
+    static let keyChecks = ["signature"]
+    static let accountChecks = ["issuer", "audience"]
 
     static var rules: [RuleListing] {
         callRules.listing(of: identity.id, about: "call and token of a session")
@@ -114,7 +114,7 @@ extension Comapi {
                 Rule(
                     "expiry", "exp later than now", "ours: no leeway, refused from expiresOn on", .ours,
                     orFail: .sessionExpired
-                ) { facts, finding in facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding) },
+                ) { facts, finding in facts.compact?.expiry(at: facts.moment.unixSeconds, &finding) },
             ])
 
     /// Path spellings that are accepted with a remark.

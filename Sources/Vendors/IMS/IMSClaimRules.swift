@@ -53,7 +53,7 @@ enum IMSClaimRules {
         "expiry", "exp later than now minus the leeway", "security page, JWT Claims: exp", orFail: .tokenExpired
     ) { facts, finding in
         let leeway = facts.issuer?.expiryLeeway(facts.switches) ?? facts.switches.expiryLeewaySeconds
-        return facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(leeway: Double(leeway)), &finding)
+        return facts.compact?.expiry(at: facts.moment.unixSeconds, leeway: Double(leeway), &finding)
     }
 
     private static let beginning = IMSRule(
@@ -64,7 +64,7 @@ enum IMSClaimRules {
         guard let token = facts.token, let claim = token.beginning else { return nil }
         let leeway = facts.issuer?.notBeforeLeeway(facts.switches) ?? facts.switches.notBeforeLeewaySeconds
         return token.compact.notBefore(
-            at: facts.moment.unixSeconds, claim: claim, TimeRules(leeway: Double(leeway)), &finding)
+            at: facts.moment.unixSeconds, claim: claim, leeway: Double(leeway), &finding)
     }
 
     /// A token without a start, which a switch accepts, starts now: otherwise leaving both claims out would bypass the

@@ -8,24 +8,24 @@ extension IMS {
     ///
     /// Only a request can tell whether a token id was used. The SDK's checks are listed separately; see ``checkers``.
     func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<IMS>
-    ) -> TokenVerdict<IMSFailure> {
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<IMS>,
+        _ findings: inout Findings<IMSFailure>
+    ) -> (kind: String?, account: String?) {
         let token = IMSToken(text)
         let (issuers, devKeys) = (setting.state.issuers, setting.state.devKeys)
         let judge = IMSTokenJudge(
             self, IMSAuthenticationContext(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches,
             at: setting.moment, asking: .never, in: setting.sandbox)
-        var findings = Findings<IMSFailure>()
         var facts = judge.judge(token, &findings)
         facts.isRefused = true
         if let issuer = facts.issuer, issuer.record.replay != .off { facts.tokenUse = .unknown }
         facts.findUser(in: setting.state)
         findings.judge(facts, by: Self.userRules)
         let signer = judge.signer(of: token)
-        return TokenVerdict(
-            kind: token.compact.claims == nil ? nil : "user",
-            account: signer.map { "issuer \($0.issuer.record.name) of tenant \($0.issuer.record.tenant)" },
-            findings: findings)
+        return (
+            token.compact.claims == nil ? nil : "user",
+            signer.map { "issuer \($0.issuer.record.name) of tenant \($0.issuer.record.tenant)" }
+        )
     }
 
     /// The issuers of a sandbox, including the keys that requests would fetch from this server.

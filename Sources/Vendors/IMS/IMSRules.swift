@@ -9,10 +9,9 @@ typealias IMSRule = TokenRule<IMSFacts>
 /// Source: the rules are documented (security page) where they say so; the order is ours. Nothing about the values of
 /// claims is disclosed before the signature holds.
 extension IMS {
-    static let outsideChecks: [String: OutsideNeed] = [
-        "operator-key": .record, "issuer-registered": .record, "keys": .record, "key": .record, "signature": .key,
-        "signature-genuine": .record, "token-id-unused": .history, "user-known": .record,
-    ]
+    static let recordChecks = ["operator-key", "issuer-registered", "keys", "key", "signature-genuine", "user-known"]
+    static let historyChecks = ["token-id-unused"]
+    static let keyChecks = ["signature"]
 
     static var rules: [RuleListing] {
         [
@@ -328,7 +327,7 @@ extension IMSFacts.Operator {
         }
         if sent.isEmpty { return "x-ims-operator-key is empty." }
         if CompactToken(sent).isWellFormed { return "x-ims-operator-key holds a JWT; tokens belong in Authorization." }
-        let mistake = KnownCredential.mistake(in: sent, among: [KnownCredential(key, "the operator's key")])
+        let mistake = sent.credentialMistake(among: [(key, "the operator's key")])
         if let mistake { return mistake }
         if sent.utf8.count != key.utf8.count {
             return "It has \(sent.utf8.count) characters, the right one \(key.utf8.count)."

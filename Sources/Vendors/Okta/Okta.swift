@@ -134,14 +134,16 @@ extension Okta {
         deviceActions + originActions + clientActions + userActions + factorActions + consentActions + ruleActions
         + [drillKeys(of: "authorization server")]
 
-    static let outsideChecks: [String: OutsideNeed] = [
-        "client-known": .record, "client-secret": .record, "assertion-key": .record, "assertion-used": .history,
-        "key-published": .record, "signature": .key, "token-revoked": .history, "api-token": .record,
-        "proof-nonce": .record, "proof-replay": .history, "ssws-factor": .record, "ssws-signature": .record,
-        "ssws-transaction": .record, "ssws-jti-unused": .history, "subject-signature": .record,
-        "subject-user": .record, "subject-session": .record, "subject-revocation": .history,
-        "subject-device-secret": .record, "poll-interval": .history, "rate-limit": .history,
+    static let recordChecks = [
+        "client-known", "client-secret", "assertion-key", "key-published", "api-token", "proof-nonce", "ssws-factor",
+        "ssws-signature", "ssws-transaction", "subject-signature", "subject-user", "subject-session",
+        "subject-device-secret",
     ]
+    static let historyChecks = [
+        "assertion-used", "token-revoked", "proof-replay", "ssws-jti-unused", "subject-revocation", "poll-interval",
+        "rate-limit",
+    ]
+    static let keyChecks = ["signature"]
 
     static var rules: [RuleListing] {
         // A list, since the compiler gives up on a chain of so many `+` when the machine is busy.

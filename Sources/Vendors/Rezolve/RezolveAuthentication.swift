@@ -227,8 +227,8 @@ final class RezolveToken: Sendable {
     }
 
     /// The mistake with this or another secret that explains the signature; `nil` if the signature fits.
-    func mistake(by key: SecretKey, among others: () -> [SecretKey]) -> SignatureDiagnosis? {
-        verification.mistake(in: compact, by: key, .hs512, among: others)
+    func mistake(by key: SecretKey, among others: () -> [SecretKey]) -> Finding? {
+        verification.mistake(in: compact, by: key, .hs512, among: others)?.finding
     }
 
     /// The length of the partner's id for the user, in characters.
@@ -347,7 +347,7 @@ extension RezolveFacts {
 extension RezolveFacts.Presented {
     /// Whether this part of the request has the expected value, byte for byte.
     fileprivate func compare(with expected: String?, _ finding: inout Finding?) -> Finding.Outcome {
-        finding?.expected = expected.map(Fact.text)
+        finding?.expected = expected.map { .text($0) }
         switch self {
         case .unknown: return .notJudged
         case .absent:

@@ -103,7 +103,7 @@ extension RezolveCustomer {
         let found =
             member.map { "\($0) \(id.shown) names no \(Entry.noun) of \(entityID)" }
             ?? "no \(Entry.noun) of \(entityID) has the id \(id)"
-        throw Rezolve.Refused(Entry.unknown, because: found + Nearest.known(entries.lazy.map(\.id)))
+        throw Rezolve.Refused(Entry.unknown, because: found, known: entries.lazy.map(\.id))
     }
 }
 

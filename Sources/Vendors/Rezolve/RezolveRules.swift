@@ -9,9 +9,9 @@ typealias RezolveRule = TokenRule<RezolveFacts>
 /// Source: algorithm, members and signature are documented (JWT page, "Create the Registration JWT" and "Logging in a
 /// User"), as is each failure; the order is ours, as is treating a malformed token like one with a wrong signature.
 extension Rezolve {
-    static let outsideChecks: [String: OutsideNeed] = [
-        "api-key": .record, "signature": .key, "customer-known": .record, "rua-user": .record, "session-open": .history,
-    ]
+    static let recordChecks = ["api-key", "customer-known", "rua-user"]
+    static let historyChecks = ["session-open"]
+    static let keyChecks = ["signature"]
 
     /// Core: api key and token, as far as they can be judged without the state.
     static let tokenRules = RuleList(
@@ -133,12 +133,12 @@ extension Rezolve {
                 }
                 let outcome = token.signature(by: key, &finding)
                 if outcome == .failed, finding != nil, let mistake = facts.mistake {
-                    finding?.note = mistake.description
+                    finding?.note = mistake.note
                 }
                 return outcome
             },
             RezolveRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
-                finding.take(facts.mistake?.finding)
+                finding.take(facts.mistake)
             },
             RezolveRule("secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2") {
                 facts, finding in
@@ -165,7 +165,7 @@ extension Rezolve {
                 let length = token.userLength
                 finding?.found =
                     length > 255
-                    ? .text("\(length) characters") : claims["partner_entity_id"].map(Fact.json) ?? .absent
+                    ? .text("\(length) characters") : claims["partner_entity_id"].map { .json($0) } ?? .absent
                 return (1...255).contains(length) ? .passed : .failed
             },
             RezolveRule(.claim("exp", is: .number, source: "JWT page, JWT Payload"), orFail: failure)
@@ -176,7 +176,7 @@ extension Rezolve {
                 guard let token = facts.compact, facts.switches.expiryNumber == .any,
                     token.date("exp").form == .fraction
                 else { return nil }
-                finding?.found = token.claims?["exp"].map(Fact.json)
+                finding?.found = token.claims?["exp"].map { .json($0) }
                 finding?.note = "RFC 7519 allows a fraction; switch exp-number decides."
                 return .noted
             },
@@ -229,7 +229,7 @@ extension Rezolve {
             ) { facts, finding in
                 guard let token = facts.token, token.hasBeginning else { return nil }
                 let outcome = token.compact.notBefore(
-                    at: facts.moment.unixSeconds, TimeRules(leeway: Double(facts.switches.leewaySeconds)), &finding)
+                    at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
                 return outcome == .failed && facts.switches.notBefore == .ignore ? .noted : outcome
             },
             RezolveRule(.milliseconds(in: "exp")),
@@ -283,14 +283,14 @@ extension Rezolve {
 extension RezolveFacts {
     /// The header names a partner, or is absent where it is optional.
     fileprivate func judgeAPIKey(_ finding: inout Finding?) -> Finding.Outcome {
-        finding?.found = shownAPIKey
+        finding?.found = shownAPIKey.map { .text($0) } ?? .absent
         if partner != nil { return .passed }
         finding?.note = apiKeyHint
         return .failed
     }
 
     fileprivate func expiry(leeway: Double, _ finding: inout Finding?) -> Finding.Outcome? {
-        compact?.expiry(at: moment.unixSeconds, TimeRules(leeway: leeway), &finding)
+        compact?.expiry(at: moment.unixSeconds, leeway: leeway, &finding)
     }
 
     func judgeSession(_ finding: inout Finding?) -> Finding.Outcome? {
@@ -304,27 +304,26 @@ extension RezolveFacts {
     /// What was sent in place of a token.
     var tokenHint: String? {
         guard let text = compact?.text, let accounts else { return nil }
-        if let mistake = KnownCredential.mistake(in: text, among: accounts.apiKeys) {
+        if let mistake = text.credentialMistake(among: accounts.apiKeys) {
             return mistake + " It belongs in x-rezolve-partner-apikey, and a JWT here."
         }
-        return KnownCredential.mistake(in: text, among: accounts.authKeys).map {
+        return text.credentialMistake(among: accounts.authKeys).map {
             $0 + " It signs tokens and is never sent."
         }
     }
 
     /// The mistake with a secret that explains a wrong signature.
-    fileprivate var mistake: SignatureDiagnosis? {
+    fileprivate var mistake: Finding? {
         guard let token, let key else { return nil }
         return token.mistake(by: key) { (accounts?.partners ?? []).compactMap(\.authKey) }
     }
 
     // MARK: - Describes what was sent in place of an api key, without repeating a secret
 
-    var shownAPIKey: Fact {
-        guard let apiKey else { return .absent }
-        if partner != nil { return .text(apiKey) }
-        if KnownCredential.mistake(in: apiKey, among: accounts?.authKeys ?? []) != nil { return .text("an auth key") }
-        return .text(Self.isJWT(apiKey) ? "a JWT" : apiKey)
+    private var shownAPIKey: String? {
+        guard let apiKey, partner == nil else { return apiKey }
+        if apiKey.credentialMistake(among: accounts?.authKeys ?? []) != nil { return "an auth key" }
+        return Self.isJWT(apiKey) ? "a JWT" : apiKey
     }
 
     /// Why a header names no partner; `nil` when it names one, is absent, or has no explanation.
@@ -332,13 +331,13 @@ extension RezolveFacts {
         guard partner == nil, let apiKey, let accounts else { return nil }
         if apiKey.isEmpty { return "The header is there, but empty." }
         if Self.isJWT(apiKey) { return "A JWT belongs in Authorization, after Bearer." }
-        if let mistake = KnownCredential.mistake(in: apiKey, among: accounts.authKeys) {
+        if let mistake = apiKey.credentialMistake(among: accounts.authKeys) {
             return mistake + " It signs tokens and is never sent."
         }
         if let partner = accounts.partner(id: apiKey) {
             return "That is the id of partner \(partner.id); its api key is another text."
         }
-        if let mistake = KnownCredential.mistake(in: apiKey, among: accounts.apiKeys) { return mistake }
+        if let mistake = apiKey.credentialMistake(among: accounts.apiKeys) { return mistake }
         if apiKey.utf8.contains(UInt8(ascii: ",")) { return "Two headers of that name count as one with a comma." }
         let keys = accounts.partners.map { "that of partner \($0.id)" }.joined(separator: ", ")
         return "Known are \(keys)."
@@ -350,13 +349,13 @@ extension RezolveFacts {
 }
 
 extension RezolveAccounts {
-    fileprivate var apiKeys: [KnownCredential] {
-        partners.map { KnownCredential($0.apiKey, "the api key of partner \($0.id)") }
+    fileprivate var apiKeys: [(text: String, name: String)] {
+        partners.map { ($0.apiKey, "the api key of partner \($0.id)") }
     }
 
-    fileprivate var authKeys: [KnownCredential] {
+    fileprivate var authKeys: [(text: String, name: String)] {
         partners.compactMap { partner in
-            partner.authKey.map { KnownCredential($0.text, "the auth key of partner \(partner.id)") }
+            partner.authKey.map { ($0.text, "the auth key of partner \(partner.id)") }
         }
     }
 }

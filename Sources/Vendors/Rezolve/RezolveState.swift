@@ -147,13 +147,8 @@ final class RezolvePartner: Sendable {
     /// The secret that the partner shares with Rezolve; `nil` for a partner without one.
     let authKey: SecretKey?
 
-    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
-        let entry = try node.mapping("id", "api_key", "auth_key")
-        let id = try entry.required("id").string()
-        authKey = try entry["auth_key"].map { (text) throws(FixtureProblem) in
-            try SecretKey(try text.string(), of: "partner \(id)", called: "auth key", at: node)
-        }
-        (self.id, apiKey) = (id, try entry.required("api_key").string())
+    fileprivate init(id: String, apiKey: String, authKey: SecretKey?) {
+        (self.id, self.apiKey, self.authKey) = (id, apiKey, authKey)
     }
 }
 
@@ -194,7 +189,12 @@ extension RezolveAccounts {
         sampleDeviceID = try document.required("device_id").string()
         var partners: [RezolvePartner] = []
         try document.required("partners").forEachRecord { (node) throws(FixtureProblem) in
-            let partner = try RezolvePartner(node)
+            let entry = try node.mapping("id", "api_key", "auth_key")
+            let id = try entry.required("id").string()
+            let authKey = try entry["auth_key"].map { (text) throws(FixtureProblem) in
+                try SecretKey(try text.string(), of: "partner \(id)", called: "auth key", at: node)
+            }
+            let partner = RezolvePartner(id: id, apiKey: try entry.required("api_key").string(), authKey: authKey)
             guard !partner.id.isEmpty, partner.id.allSatisfy({ $0.isASCII && $0.isNumber }) else {
                 throw node.problem("the partner id “\(partner.id)” is not made of digits")
             }

@@ -206,7 +206,7 @@ extension Okta {
         Rule(.claim("exp", is: .number, source: "ref"), orFail: .assertionNoExpiry),
         Rule("expiry", "exp later than now", "ref", orFail: .assertionExpired) { facts, finding in
             guard let token = facts.assertion, token.date("exp").seconds() != nil else { return nil }
-            return token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+            return token.expiry(at: facts.moment.unixSeconds, &finding)
         },
         Rule("lifetime", expects: .seconds(3600), source: "ref", orFail: .assertionTooFar) { facts, finding in
             guard let token = facts.assertion else { return nil }
@@ -216,7 +216,7 @@ extension Okta {
         },
         Rule("issued-at", "iat no later than now", "ref", orFail: .assertionIATFuture) { facts, finding in
             guard let token = facts.assertion, token.date("iat").form != .absent else { return nil }
-            return token.notBefore(at: facts.moment.unixSeconds, claim: "iat", TimeRules(), &finding)
+            return token.notBefore(at: facts.moment.unixSeconds, claim: "iat", &finding)
         },
     ]
 }

@@ -222,14 +222,14 @@ extension Okta {
     /// The client sets now, now − 60 s and now + 60 s.
     private static let deviceTimes = [
         Rule("ssws-expiry", "exp later than now", validatorPage, orFail: .sswsExpired) { facts, finding in
-            facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+            facts.compact?.expiry(at: facts.moment.unixSeconds, &finding)
         },
         Rule("ssws-not-before", "nbf no later than now", validatorPage, orFail: .sswsNotYetValid) { facts, finding in
-            facts.compact?.notBefore(at: facts.moment.unixSeconds, TimeRules(), &finding)
+            facts.compact?.notBefore(at: facts.moment.unixSeconds, &finding)
         },
         Rule("ssws-issued-at", "iat no later than a minute from now", "ours", .ours, orFail: .sswsNotYetValid) {
             facts, finding in
-            facts.compact?.notBefore(at: facts.moment.unixSeconds, claim: "iat", TimeRules(leeway: 60), &finding)
+            facts.compact?.notBefore(at: facts.moment.unixSeconds, claim: "iat", leeway: 60, &finding)
         },
         Rule(
             "ssws-lifetime", "61 s from iat to exp; with ssws-profile = devices 300 s", validatorPageAndDevices,

@@ -136,7 +136,7 @@ enum OktaProofRules {
             },
             Rule("proof-expiry", "exp later than now, or none", "codes", orFail: .dpopExpired) { facts, finding in
                 guard let token = facts.compact, token.date("exp").form != .absent else { return nil }
-                return token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+                return token.expiry(at: facts.moment.unixSeconds, &finding)
             },
         ].map { rule in rule.when { $0.switches.proofTime == .enforce } }
 

@@ -234,6 +234,6 @@ enum OktaTokenRules {
     private static let expiry = Rule("expiry", "exp later than now", "ref", orFail: .accessTokenExpired) {
         facts, finding in
         guard let token = facts.compact, token.date("exp").seconds() != nil else { return nil }
-        return token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+        return token.expiry(at: facts.moment.unixSeconds, &finding)
     }
 }

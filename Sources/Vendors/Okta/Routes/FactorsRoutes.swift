@@ -115,7 +115,7 @@ extension OktaCall {
         if let factor = state.factor(id, of: user.id) { return factor }
         throw Refused(
             .factorNotFound, ["id": .string(id)],
-            because: "\(user.login) has no factor \(id)\(Nearest.known(state.factors(of: user.id).map(\.id)))")
+            because: "\(user.login) has no factor \(id)", known: state.factors(of: user.id).map(\.id))
     }
 
     /// - Parameter name: what a wrong one is called in the answer.

@@ -199,7 +199,7 @@ enum OktaSubjectRules {
     }
 
     private static let expiry = Rule("subject-expiry", "exp later than now", "codes", orFail: .exchangeSubjectExpired) {
-        facts, finding in facts.token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+        facts, finding in facts.token.expiry(at: facts.moment.unixSeconds, &finding)
     }
 
     private static let revocation = Rule(

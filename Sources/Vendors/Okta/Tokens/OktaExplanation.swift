@@ -16,11 +16,11 @@ extension Okta {
     ]
 
     func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>
-    ) -> TokenVerdict<OktaFailure> {
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) -> (kind: String?, account: String?) {
         let token = CompactToken(text)
         let kind = OktaTokenKind(of: token)
-        var findings = Findings<OktaFailure>()
         let account: String?
         switch kind {
         case .clientAssertion: account = explain(assertion: token, context, setting, &findings)
@@ -32,7 +32,7 @@ extension Okta {
             explain(token, kind, issuer ?? named(by: token, setting), setting, &findings)
             if kind == .id { Self.compareHashes(of: token, context, &findings) }
         }
-        return TokenVerdict(kind: kind?.rawValue, account: account, findings: findings)
+        return (kind?.rawValue, account)
     }
 
     /// Whether an ID token belongs to what came with it (OpenID Connect Core 1.0 section 3.1.3.6).
