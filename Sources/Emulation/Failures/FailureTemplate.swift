@@ -129,9 +129,7 @@ struct FailureTemplate: Sendable {
             if let body = entry["body"] { throw body.nameProblem("a failure has a body or a text, not both") }
             return .text(try TextTemplate(try node.string(), roots: parameters, escaping: .none, at: node))
         }
-        return try entry["body"].map { node throws(FixtureProblem) in
-            .json(try BodyTemplate(node, roots: parameters))
-        }
+        return try entry["body"].map { node throws(FixtureProblem) in .json(try BodyTemplate(node, roots: parameters)) }
     }
 
     private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field]? {
@@ -146,8 +144,7 @@ struct FailureTemplate: Sendable {
         private let template: TextTemplate?
 
         init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
-            guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is not a field name") }
-            self.name = name
+            self.name = try node.fieldName(name)
             value = try node.fieldValue()
             template = value.opensTag ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
         }
@@ -177,10 +174,7 @@ public struct FailureScope: Sendable {
     let switches: [SwitchDeclaration]
     let routes: [String]
 
-    public init(switches: [SwitchDeclaration], routes: [String]) {
-        self.switches = switches
-        self.routes = routes
-    }
+    public init(switches: [SwitchDeclaration], routes: [String]) { (self.switches, self.routes) = (switches, routes) }
 }
 
 /// When a variant or envelope applies: required switch values and routes; all must hold.
@@ -221,6 +215,12 @@ struct FailureCondition: Sendable {
 }
 
 extension FixtureNode {
+    /// The name of a field, which the member here has.
+    func fieldName(_ text: String) throws(FixtureProblem) -> HTTPField.Name {
+        if let name = HTTPField.Name(text) { return name }
+        throw nameProblem("“\(text)” is not a field name")
+    }
+
     /// The value of a field (RFC 9110 section 5.5).
     func fieldValue() throws(FixtureProblem) -> String {
         let text = try string()

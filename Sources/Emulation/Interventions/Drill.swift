@@ -70,7 +70,7 @@ package struct Drill: Sendable {
         source = try mapping.required("source").string()
         evidence = try mapping["evidence"]?.choice(of: Evidence.self)
         severity = try mapping.required("severity").choice(of: Severity.self)
-        clock = try mapping["clock"].map { node throws(FixtureProblem) in try node.duration() }
+        clock = try mapping["clock"]?.duration()
         var (switches, settings): ([(String, String)], Settings) = ([], Settings())
         for (name, node) in try mapping["switches"]?.members() ?? [] {
             let value = try node.json()

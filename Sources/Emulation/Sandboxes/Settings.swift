@@ -88,9 +88,7 @@ extension Settings {
         for (name, node) in try mapping.required("vendor_profiles").members() {
             try node.readRecord { (node) throws(FixtureProblem) in
                 let profile = try BehaviourProfile.read(node)
-                try node.locate { () throws(SettingsProblem) in
-                    try setProfile(profile, of: name, among: vendors)
-                }
+                try node.locate { () throws(SettingsProblem) in try setProfile(profile, of: name, among: vendors) }
             }
         }
         for (name, node) in try mapping.required("switches").members() {
@@ -105,13 +103,11 @@ extension Settings {
 }
 
 extension FixtureNode {
-    /// Reports a setting's problem at this node.
-    package func locate(_ change: () throws(SettingsProblem) -> Void) throws(FixtureProblem) {
-        do {
-            try change()
-        } catch {
-            throw problem(error.description)
-        }
+    /// Reports at this node what is wrong with its value for somebody else, such as the settings.
+    package func locate<Value, Failure: Error & CustomStringConvertible>(
+        _ take: () throws(Failure) -> Value
+    ) throws(FixtureProblem) -> Value {
+        do { return try take() } catch { throw problem(error.description) }
     }
 }
 
