@@ -142,7 +142,9 @@ public struct TokenDigests: Sendable {
 
     private var digests: [UInt64]
 
-    public init() { digests = [] }
+    public init() { self.init(digests: []) }
+
+    private init(digests: [UInt64]) { self.digests = digests }
 
     private static func digest(of token: [UInt8]) -> UInt64 {
         Digest.sha256(token).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -179,9 +181,7 @@ public struct TokenDigests: Sendable {
 
 extension TokenDigests: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> TokenDigests {
-        var tokens = TokenDigests()
-        tokens.digests = try [UInt64].read(node)
-        return tokens
+        TokenDigests(digests: try [UInt64].read(node))
     }
 
     package var written: JSON { digests.written }

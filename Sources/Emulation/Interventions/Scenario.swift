@@ -23,12 +23,7 @@ public final class Scenario: Sendable {
         let about: String
         let states: [State]
 
-        init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
-            let mapping = try node.mapping("scenario", "about", "vendor", "states")
-            try self.init(mapping, named: "scenario", scope)
-        }
-
-        /// Reads the members of a scenario among others.
+        /// Reads the members of a scenario, perhaps among others.
         init(_ mapping: FixtureMapping, named name: String, _ scope: InterventionScope) throws(FixtureProblem) {
             self.name = try mapping.required(name).string()
             about = try mapping.required("about").string()
@@ -62,7 +57,10 @@ public final class Scenario: Sendable {
     /// - Throws: the first problem, such as an unknown route, failure, action or state.
     init(_ file: FixtureStore.File, _ scope: InterventionScope) throws(FixtureProblem) {
         vendor = scope.vendor
-        script = try Deferred(file) { () throws(FixtureProblem) in try Script(FixtureNode(file: file), scope) }
+        script = try Deferred(file) { () throws(FixtureProblem) in
+            let mapping = try FixtureNode(file: file).mapping("scenario", "about", "vendor", "states")
+            return try Script(mapping, named: "scenario", scope)
+        }
         // Tests hold the installed names to this.
         let stem = file.path.split(separator: "/").last?.prefix { $0 != "." } ?? ""
         name = file.isJudged ? "\(vendor)-\(stem)" : try script.get().name
@@ -136,10 +134,8 @@ struct ScenarioRule: Sendable {
         effect = try Effect(mapping, scope)
         next = try mapping["go"].map { node throws(FixtureProblem) in
             let name = try node.string()
-            guard let index = states.firstIndex(of: name) else {
-                throw node.problem("there is no state “\(name)”\(Nearest.hint(to: name, among: states))")
-            }
-            return index
+            if let index = states.firstIndex(of: name) { return index }
+            throw node.problem("there is no state “\(name)”\(Nearest.hint(to: name, among: states))")
         }
         summary = Self.summary(on: try on.json(), occurrence, token, condition)
         if effect.isNone, next == nil, occurrence != .always {
@@ -172,7 +168,7 @@ extension Scenario {
             state.rules.map { rule in
                 [
                     "state": .string(state.name), "routes": .array(rule.routes.sorted().map(JSON.string)),
-                    "calls": .string(rule.occurrence.words), "when": JSON(rule.conditions),
+                    "calls": .string(rule.calls), "when": JSON(rule.conditions),
                     "effect": .string(rule.effect.summary), "go": JSON(rule.next.map { states[$0].name }),
                 ]
             }
@@ -186,11 +182,10 @@ extension ScenarioRule {
         let parts = [token.map { "token \($0.rawValue)" }].compactMap(\.self) + condition.names
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
-}
 
-extension Occurrence {
-    fileprivate var words: String {
-        if case .probability(let probability, _) = self { "each call with probability \(probability)" } else { summary }
+    fileprivate var calls: String {
+        guard case .probability(let probability, _) = occurrence else { return occurrence.summary }
+        return "each call with probability \(probability)"
     }
 }
 

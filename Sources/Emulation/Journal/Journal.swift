@@ -74,9 +74,7 @@ public final class Journal: Sendable {
         guard let (id, waiters, dropped) = added else { return nil }
         entry.record.cause?.stands(at: id)
         if (id - 1).isMultiple(of: Self.reserve) { passedReserve.withLock(\.self)?() }
-        withExtendedLifetime(dropped) {
-            for waiter in waiters { waiter.resume() }
-        }
+        withExtendedLifetime(dropped) { for waiter in waiters { waiter.resume() } }
         total.use(place)
         total.bound(to: limits.totalBytes)
         return id
@@ -86,19 +84,16 @@ public final class Journal: Sendable {
     func noteReserve(_ note: @escaping @Sendable () -> Void) { passedReserve.withLock { $0 = note } }
 
     /// Wakes the waiters to look again, since something was added to an entry.
-    func noteChange() {
-        let waiters = state.withLock { Self.change(&$0) }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// Releases all waiters, and lets nobody wait any more, since the sandbox can no longer be named.
-    func end() {
+    func noteChange(isOver: Bool = false) {
         let waiters = state.withLock { state in
-            state.isOver = true
+            if isOver { state.isOver = true }
             return Self.change(&state)
         }
         for waiter in waiters { waiter.resume() }
     }
+
+    /// Releases all waiters, and lets nobody wait any more, since the sandbox can no longer be named.
+    func end() { noteChange(isOver: true) }
 
     /// Resumes after ``end()`` and ``close()``.
     func resume() { state.withLock { ($0.isOver, $0.isClosed) = (false, false) } }
