@@ -140,9 +140,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     package var changed: [Record] {
         guard let overlay = overlay.first else { return [] }
         let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
-        return Self.ordered(kept + overlay.added).compactMap { key in
-            changed(key)
-        }
+        return Self.ordered(kept + overlay.added).compactMap { changed($0) }
     }
 
     /// Whether any record is not in the fixtures or differs from them.
@@ -252,8 +250,7 @@ extension RecordTable {
 
     /// Whether it keeps to a limit.
     package func fits(_ bound: RecordBound) -> Bool {
-        overlay.isEmpty
-            || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
+        overlay.isEmpty || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
     }
 
     /// Enforces a limit by removing the oldest records that are not in the fixtures.

@@ -172,9 +172,7 @@ public final class RowWriter {
         return text.unicodeScalars.reduce(into: "") { $0 += $1 == sign ? escape : $1 == "%" ? "%25" : String($1) }
     }
 
-    func put(_ name: StateRow.Name, _ json: JSON) { put(name, json.bytes) }
-
-    private func put(_ name: StateRow.Name, _ document: [UInt8]) {
+    func put(_ name: StateRow.Name, _ document: [UInt8]) {
         ledger.lastRank += 1
         rows.written.append(StateRow(name, rank: ledger.lastRank, document: document))
     }
@@ -215,9 +213,7 @@ public final class RowWriter {
         let present = Set(hashes)
         var kept = known.filter { present.contains($0.hash) }
         if kept.lazy.map({ $0.hash }).elementsEqual(hashes.prefix(kept.count)) {
-            for gone in known where !present.contains(gone.hash) {
-                remove(StateRow.Name(part: part, key: gone.key))
-            }
+            for gone in known where !present.contains(gone.hash) { remove(StateRow.Name(part: part, key: gone.key)) }
         } else {
             empty(part)
             kept = []

@@ -345,9 +345,7 @@ extension SandboxedVendor {
             guard connection.era == content.live.era, !content.live.isOver else {
                 return socket.close(WebSocketClosure(.goingAway, reason: "the sandbox was reset"))
             }
-            content.live.registry.add(
-                socket,
-                OpenSocket(topics: connection.opening.topics, log: connection.log))
+            content.live.registry.add(socket, OpenSocket(topics: connection.opening.topics, log: connection.log))
             content.loaded.vendor.socketOpened(&call, &content.state)
             connection.log.noted(call.notes)
             content.live.registry.commit(call.outbox, from: socket, at: call.moment)

@@ -292,9 +292,7 @@ extension SandboxDirectory {
             if keeper == nil { for sandbox in expired { sandboxes[sandbox.name] = nil } }
             return expired
         }
-        for sandbox in expired {
-            if keeper == nil { sandbox.end() } else { _ = forget(sandbox) }
-        }
+        for sandbox in expired { if keeper == nil { sandbox.end() } else { _ = forget(sandbox) } }
         keeper?.used(sandboxes.withLock { $0.values.filter { $0.timeToLive != nil } })
     }
 

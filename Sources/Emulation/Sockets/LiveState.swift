@@ -18,10 +18,7 @@ struct LiveState: Sendable {
     private let alarm: Alarm
     private let vendor: Int
 
-    init(alarm: Alarm, vendor: Int) {
-        self.alarm = alarm
-        self.vendor = vendor
-    }
+    init(alarm: Alarm, vendor: Int) { (self.alarm, self.vendor) = (alarm, vendor) }
 
     /// Sets the alarm for the deadline that the vendor names now.
     @usableFromInline
@@ -157,8 +154,6 @@ final class DeadlineTimer: Sendable {
     private static let queue = DispatchQueue(label: "understudy.deadlines", qos: .userInitiated)
 
     private let state = Mutex(State())
-
-    init() {}
 
     deinit { state.withLock { $0.source }?.cancel() }
 

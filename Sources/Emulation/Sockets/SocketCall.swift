@@ -18,10 +18,10 @@ public struct SocketCall<V: Vendor>: Sendable {
     private(set) var notes: [Finding] = []
 
     /// Sends a message to this socket, in order with the messages of ``outbox`` to others.
-    public mutating func reply(_ message: WebSocketMessage) { outbox.reply(message) }
+    public mutating func reply(_ message: WebSocketMessage) { outbox.orders.append(.reply(message)) }
 
     /// Closes this socket; messages sent before still arrive.
-    public mutating func close(_ closure: WebSocketClosure) { outbox.hangUp(closure) }
+    public mutating func close(_ closure: WebSocketClosure) { outbox.orders.append(.hangUp(closure)) }
 
     /// Adds a remark to the journal, such as why a frame was ignored.
     public mutating func note(_ finding: Finding) { notes.append(finding) }
@@ -134,7 +134,7 @@ public struct Outbox: Sendable {
         case hangUp(WebSocketClosure)
     }
 
-    @usableFromInline private(set) var orders: [Order]
+    @usableFromInline fileprivate(set) var orders: [Order]
     /// The exchange whose orders were committed; `nil` before that.
     @usableFromInline var cause: FrameCause?
 
@@ -152,10 +152,6 @@ public struct Outbox: Sendable {
     public mutating func close(_ closure: WebSocketClosure, at topic: SocketTopic) {
         orders.append(.close(closure, topic))
     }
-
-    mutating func reply(_ message: WebSocketMessage) { orders.append(.reply(message)) }
-
-    mutating func hangUp(_ closure: WebSocketClosure) { orders.append(.hangUp(closure)) }
 }
 
 /// An address for messages to sockets.
@@ -172,8 +168,6 @@ public struct SocketTopic: Hashable, Sendable {
 @usableFromInline
 package final class FrameCause: Sendable {
     private let number = Atomic<Int>(0)
-
-    init() {}
 
     /// The number of the entry; `nil` while there is none.
     var entry: Int? {
@@ -222,8 +216,6 @@ public final class SocketLog: Sendable {
     private static let mostNotes = 8
 
     private let content = Mutex(Content())
-
-    init() {}
 
     /// The newest messages, oldest first.
     package var frames: [Frame] { content.withLock { $0.frames } }

@@ -43,7 +43,7 @@ struct OktaAccounts: Sendable {
         trustedOrigins = origins.map { OktaTrustedOrigin($0) }
         servers = try Self.servers(try document.required("servers"), fixtures)
         let form = RecordForm.fixture(fixtures)
-        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(of: try nodes("groups"), form))
+        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(try nodes("groups"), form))
         self.groups = groups
         let users = try RecordTable<OktaUser>.list(
             of: try nodes("users"), form,
