@@ -8,7 +8,6 @@ public import Wire
 ///
 /// Scenarios, faults and the journal's verification use the same members.
 package struct ExchangeCondition: Sendable {
-    /// A part that an exchange does not satisfy.
     package struct Miss: Sendable, Hashable {
         /// Which part, such as `header x-device`.
         package let condition: String
@@ -42,7 +41,6 @@ package struct ExchangeCondition: Sendable {
 
     private let parts: [Part]
 
-    /// The names of the parts, such as `header x-device`.
     var names: [String] { parts.map(\.name) }
 
     package init() { parts = [] }
@@ -182,7 +180,6 @@ public struct MatchContext: Sendable {
     package let claims: JSONObject?
     /// The presented token; `nil` without one, and for exchanges of the past.
     let token: CompactToken?
-    /// The moment of the exchange by the sandbox's clock.
     package let moment: Moment
     /// Why the exchange was refused, in one line; `nil` when it was not refused or is unfinished.
     package let reason: String?

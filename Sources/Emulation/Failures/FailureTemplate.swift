@@ -17,7 +17,6 @@ struct FailureTemplate: Sendable {
     /// The status outside of special situations.
     var status: HTTPResponse.Status { usual.status }
 
-    /// One way in which the failure looks.
     private struct Form: Sendable {
         let status: HTTPResponse.Status
         let fields: [Field]
@@ -67,7 +66,6 @@ struct FailureTemplate: Sendable {
         return "\(status.code)\n\(fields)\n\(content)"
     }
 
-    /// What a failure contributes to its response.
     enum Answer {
         case empty
         case json(JSON)
@@ -179,7 +177,6 @@ public struct FailureScope: Sendable {
 
 /// When a variant or envelope applies: required switch values and routes; all must hold.
 struct FailureCondition: Sendable {
-    /// What a condition is evaluated against.
     struct Situation {
         let route: String?
         let switches: SwitchValues

@@ -219,7 +219,6 @@ package enum FileSystem {
 struct FixtureWalk {
     /// How many files and folders a layer may hold; the installed fixtures are a few hundred.
     static let mostEntries = 4096
-    /// How deeply folders may be nested.
     static let mostFolders = 32
 
     /// The first entry that is neither file nor folder, leaves the layer, or exceeds a limit.
@@ -233,7 +232,6 @@ struct FixtureWalk {
     /// The names in each folder, by its path in the layer.
     private var folders: [String: [String]] = [:]
 
-    /// The files' paths in the layer, unordered.
     var paths: [String] { Array(files.keys) }
 
     init(_ layer: String) {

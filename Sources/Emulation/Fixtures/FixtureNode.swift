@@ -80,7 +80,6 @@ public struct FixtureNode {
         }
     }
 
-    /// The members of a mapping as JSON.
     func object() throws(FixtureProblem) -> JSONObject {
         var object = JSONObject()
         for (name, value) in try members() { object.append(name, try value.json()) }
@@ -328,7 +327,6 @@ package struct FixtureMapping {
 
 /// The path to a value in a JSON document; it is rendered only when a problem names it.
 indirect enum FixturePath {
-    /// The document itself.
     case root
     case member(String, of: FixturePath)
     case element(Int, of: FixturePath)

@@ -9,7 +9,6 @@ public struct FixtureProblem: Error, Sendable, Hashable {
     package let line: Int?
     /// The column, counted from 1.
     package let column: Int?
-    /// What was found and what would be right.
     package let message: String
 
     package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
@@ -95,13 +94,11 @@ extension FixtureStore {
 ///
 /// Each reading has its own; it is not shared.
 package final class Salvage {
-    /// A record that was set aside.
     package struct Part: Sendable, Hashable {
         /// Where it stood, such as `sandboxes[0].state.VENDOR.users[3]`.
         package let path: String
         /// What was found there and what would be right, with the position.
         package let problem: String
-        /// The record, unchanged.
         package let value: JSON
 
         package init(path: String, problem: String, value: JSON) {
@@ -168,7 +165,6 @@ extension FixtureStore {
         }
     }
 
-    /// Remarks on the files that were read.
     package var remarks: [String] { sight.warnings.all.map(\.description) }
 
     private func unreadFixtures(of layer: String, over bottom: String) throws(FixtureProblem) -> [String] {

@@ -10,7 +10,6 @@ import Synchronization
 public struct FixtureStore: Sendable {
     /// A file with the path that people know it by.
     package struct File: Sendable {
-        /// The path that error messages show.
         package let path: String
         package let bytes: [UInt8]
         /// Changes with the content.

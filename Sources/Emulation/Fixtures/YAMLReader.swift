@@ -310,7 +310,6 @@ enum TextEncoding {
         }
     }
 
-    /// A problem at the byte behind these.
     static func problem(in file: String, behind text: some Collection<UInt8>, _ message: String) -> FixtureProblem {
         let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last
         let column = line.map { String(decoding: $0, as: UTF8.self).unicodeScalars.count } ?? 0

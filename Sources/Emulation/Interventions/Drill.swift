@@ -114,7 +114,6 @@ extension Drill {
         case notReached = "not reached"
     }
 
-    /// What the journal says about an app.
     package struct Verdict: Sendable {
         package let outcome: Outcome
         /// What the app does instead of what a correct client does, with what was expected and found.
@@ -123,7 +122,6 @@ extension Drill {
         package let entries: [Int]
     }
 
-    /// Judges an app by its exchanges.
     package func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> Verdict {
         var left = JournalCriteria.mostSteps
         let met = entries.filter { entry in

@@ -14,7 +14,6 @@ struct Effect: Sendable {
     let replacement: Replacement?
     let action: ActionRequest?
     let wireFault: WireFault?
-    /// The tokens in the answer that are wrong.
     let defects: [SpoiledToken]
     /// How far the sandbox's clock moves as the call is answered.
     let advance: Duration?
@@ -73,13 +72,11 @@ struct Effect: Sendable {
     }
 }
 
-/// A rule's decision about one exchange.
 @usableFromInline
 struct Intervention: Sendable {
     let effect: Effect
     /// Which rule decided what, for the journal.
     let summary: String
-    /// How the answer is sent.
     let transmission: Transmission
 
     init(_ effect: Effect, by author: String, then expectation: String? = nil, _ dice: inout SplitMix64) {
@@ -257,12 +254,10 @@ struct SpoiledToken: Sendable {
         return name
     }
 
-    /// What is wrong, in words.
     var summary: String {
         ([name, defect].compactMap(\.self) + claims.map { "claim \($0.name)" }).joined(separator: " ")
     }
 
-    /// The token in an answer; `nil` without one.
     func token(in response: Response) -> CompactToken? {
         // An answer that is not JSON has no members.
         let members = (try? JSON.parse(response.body)).map { path.values(in: $0).compactMap(\.string) } ?? []

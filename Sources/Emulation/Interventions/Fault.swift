@@ -110,7 +110,6 @@ struct ArmedFault: Sendable {
         strikes = try mapping.required("strikes").int()
     }
 
-    /// The fault as it was described, with its counters.
     var json: JSON {
         var json = fault.description
         json["calls"] = JSON(counter.calls)
@@ -221,7 +220,6 @@ enum Occurrence: Sendable, Hashable {
     case always
     /// The call with that number, counted from 1.
     case call(Int)
-    /// Every nth call.
     case every(Int)
     /// Each with that probability, drawn from a seed so that runs can be repeated.
     case probability(Double, seed: UInt64?)
@@ -261,7 +259,6 @@ enum Occurrence: Sendable, Hashable {
         }
     }
 
-    /// Which calls are hit, in words.
     var summary: String {
         switch self {
         case .always: "every call"
@@ -275,7 +272,6 @@ enum Occurrence: Sendable, Hashable {
 /// Counts matching calls, and decides which of them are hit.
 struct CallCounter: CodedRecord {
     let occurrence: Occurrence
-    /// The matching calls so far.
     private(set) var calls = 0
     private var dice: SplitMix64
 

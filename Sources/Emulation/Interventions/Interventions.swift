@@ -3,7 +3,6 @@ package import JSON
 package import Tokens
 import Wire
 
-/// The faults and scenarios of a sandbox.
 struct Interventions: Sendable {
     private(set) var faults: [ArmedFault] = []
     private(set) var runs: [ScenarioRun] = []

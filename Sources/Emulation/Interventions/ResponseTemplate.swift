@@ -2,7 +2,6 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// A rule's response, in place of the vendor's.
 struct ResponseTemplate: Sendable {
     private enum Body: Sendable {
         case none

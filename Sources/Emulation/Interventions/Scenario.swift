@@ -17,7 +17,6 @@ public final class Scenario: Sendable {
         }
     }
 
-    /// What a file says.
     private struct Script: Sendable {
         let name: String
         let about: String
@@ -73,7 +72,6 @@ public final class Scenario: Sendable {
         script = try Deferred(file) { () throws(FixtureProblem) in read }
     }
 
-    /// What it demonstrates, in a sentence or two.
     package var about: String { (try? script.get())?.about ?? "" }
     // Read before, at the start or by a test.
     var states: [State] { (try? script.get())?.states ?? [] }
@@ -99,13 +97,11 @@ public final class Scenario: Sendable {
     /// The names of the states; it starts in the first.
     package var stateNames: [String] { states.map(\.name) }
 
-    /// What a rule may require of the token besides its claims.
     package static var tokenConditions: [String] { ScenarioRule.TokenCondition.allCases.map(\.rawValue) }
 }
 
 /// A rule of a state: which calls it applies to, what it does, and the next state.
 struct ScenarioRule: Sendable {
-    /// What a rule may require of the token besides its claims.
     enum TokenCondition: String, Sendable, CaseIterable {
         case present
         case absent
@@ -317,7 +313,6 @@ struct ScenarioRun: Sendable {
         for (index, node) in kept.enumerated() { try counters[index].read(node, .export(.changes)) }
     }
 
-    /// The run as the control API shows it.
     var json: JSON {
         [
             "scenario": .string(scenario.name), "vendor": .string(scenario.vendor), "state": .string(stateName),

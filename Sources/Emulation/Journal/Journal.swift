@@ -15,7 +15,6 @@ public final class Journal: Sendable {
         var entries: [JournalEntry?] = []
         var first = 0
         var count = 0
-        /// How many of the entries are refusals.
         var refusals = 0
         var bytes = 0
         var lastID = 0
@@ -116,7 +115,6 @@ public final class Journal: Sendable {
         }.filter(filter.admits)
     }
 
-    /// The newest entry; `nil` when there is none.
     package var last: JournalEntry? {
         state.withLock { state in
             state.count == 0 ? nil : state.entries[(state.first + state.count - 1) % state.entries.count]
@@ -137,10 +135,8 @@ public final class Journal: Sendable {
     /// The bytes that the entries keep, estimated.
     package var bytes: Int { state.withLock { $0.bytes } }
 
-    /// How many callers wait for changes.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// How many entries the journal holds.
     package var count: Int { state.withLock { $0.count } }
 
     /// How many of them are refusals.
@@ -149,7 +145,6 @@ public final class Journal: Sendable {
     /// What the exchanges so far have met, whether or not they are still kept.
     package var coverage: Coverage { state.withLock { $0.coverage } }
 
-    /// Notes what else an exchange has met.
     package func meet(_ mark: Int) { state.withLock { $0.coverage.note(mark) } }
 
     /// Drops every entry; numbering continues unless it is to restart, and with it the coverage.

@@ -23,7 +23,6 @@ struct JournalCriteria: Sendable {
     ]
     static let members = filters + ExchangeCondition.members
 
-    /// Admits every exchange.
     init() { (filter, condition, token, words) = (JournalFilter(), ExchangeCondition(), nil, "any") }
 
     /// Reads criteria among other members.
@@ -145,7 +144,6 @@ struct JournalCriteria: Sendable {
             + [tokenMiss(of: entry, after: previous)].compactMap(\.self)
     }
 
-    /// The budget for deciding how near an entry is.
     private static var nearMissBudget: WorkBudget { WorkBudget(steps: 100_000) }
 
     /// The first of the exchanges that are too many.
@@ -242,7 +240,6 @@ package struct JournalFilter: Sendable {
             }
         }
 
-        /// The code, or the class such as `4xx`.
         package var description: String {
             switch self {
             case .code(let code): "\(code)"
@@ -278,7 +275,6 @@ package struct JournalFilter: Sendable {
         return routePattern.matches(id)
     }
 
-    /// The criteria that the entry does not satisfy.
     func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
         typealias Part = (name: String, expected: String?, found: String?, holds: Bool)
         func flag(_ name: String, _ expected: Bool?, _ found: Bool) -> Part {

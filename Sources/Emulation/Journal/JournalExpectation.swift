@@ -104,13 +104,11 @@ package struct JournalVerdict: Sendable {
         /// The parts that it does not satisfy; empty for one that exceeds the maximum.
         package let missed: [ExchangeCondition.Miss]
         let summary: String
-        /// Why it was refused; `nil` when it was not.
         let reason: String?
         /// The remark on it, where one is what is counted.
         let note: String?
     }
 
-    /// How many near misses to show.
     static let shown = 5
 
     /// The bounds in words, such as `exactly 1`, or `a sequence of 3`.
@@ -167,7 +165,6 @@ package struct JournalVerdict: Sendable {
 }
 
 extension ExchangeCondition.Miss {
-    /// What was found, truncated to a readable length.
     fileprivate var shortFound: String? { found.map { $0.count > 200 ? $0.prefix(200) + "…" : $0 } }
 }
 

@@ -37,7 +37,6 @@ public struct IssuerKeys: Sendable {
     package private(set) var old: SigningKey?
     /// Whether fetching the published keys returns an error.
     package private(set) var isBroken = false
-    /// How often the published keys were fetched.
     package private(set) var fetchCount = 0
     /// The keys that are published before any drill.
     private let initial: [SigningKey]

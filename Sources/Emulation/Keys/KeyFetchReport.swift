@@ -2,13 +2,11 @@ package import JSON
 import Synchronization
 package import Tokens
 
-/// How a request for an issuer's keys went.
 public struct KeyFetchReport: Sendable {
     let number = Self.numbers.add(1, ordering: .relaxed).newValue
     package let url: String
     /// When it was requested, by the sandbox's clock.
     package let moment: Moment
-    /// The answer's status; `nil` without an answer.
     package let status: Int?
     /// The usable keys, in the answer's order; of several with the same id, the first.
     package let keys: [VerificationKey]
@@ -177,7 +175,6 @@ package struct PublishedKeysReader {
         }
     }
 
-    /// Takes a key if it is usable.
     package mutating func take(_ key: VerificationKey) {
         guard key.algorithms.contains(algorithm) else {
             skip("\(key): not for \(algorithm.rawValue)")

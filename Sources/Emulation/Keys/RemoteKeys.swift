@@ -14,7 +14,6 @@ public struct RemoteKeys: Sendable {
         case certificates
     }
 
-    /// The issuer's name in control calls.
     public let issuer: String
     /// The URL of the published keys; may begin with ``KeyRequest/ownServer``.
     public let url: String
@@ -24,15 +23,11 @@ public struct RemoteKeys: Sendable {
     /// The usable keys of the last answer that had any.
     public private(set) var keys: [VerificationKey] = []
     package private(set) var fetchedAt: Moment?
-    /// When their lifetime ends.
     package private(set) var expiresAt: Moment?
-    /// The report of the last attempt, successful or not.
     public private(set) var lastReport: KeyFetchReport?
-    /// How often the URL was requested.
     package private(set) var fetchCount = 0
     var fetch: KeyFetch?
 
-    /// Creates keys that have not been fetched yet.
     package init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
         (self.issuer, self.url, self.form, self.algorithm) = (issuer, url, form, algorithm)
     }
@@ -166,7 +161,6 @@ final class KeyFetch: Sendable {
         return ending.withLock { $0 }
     }
 
-    /// Releases all waiters.
     func complete(with report: KeyFetchReport, isTaken: Bool) {
         ending.withLock { $0 = (report, isTaken) }
         gate.open()
@@ -177,7 +171,6 @@ final class KeyFetch: Sendable {
 public struct KeyFetchPolicy: Sendable, Hashable {
     /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
     public var coolDown: Duration
-    /// The lifetime of keys whose answer states none.
     public var standardLifetime: Duration
     /// The shortest lifetime; an answer that asks for less, or for no caching at all, gets this.
     public var shortestLifetime: Duration
@@ -196,11 +189,8 @@ public struct KeyFetchPolicy: Sendable, Hashable {
     }
 }
 
-/// Published keys needed to judge a request.
 public struct KeyRequirement: Sendable, Hashable {
-    /// The issuer's name, as in ``RemoteKeys/issuer``.
     public let issuer: String
-    /// The key that the token names.
     public let keyID: String?
 
     public init(of issuer: String, naming keyID: String?) {
@@ -243,7 +233,6 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
     case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
-    /// The connection ended before the answer was complete.
     case connectionLost
     /// The answer was not complete within that time.
     case slow(within: Duration)
@@ -258,7 +247,6 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
 }
 
 extension KeyFetchProblem: CustomStringConvertible {
-    /// What was found and what would be right.
     public var description: String {
         switch self {
         case .notAsked(let why): "not requested: \(why)"

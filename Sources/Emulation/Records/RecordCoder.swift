@@ -25,7 +25,6 @@ package struct RecordCoder {
     }
 
     private let work: Work
-    /// Where written rows belong.
     private let row: StateRow.Name
     package let form: RecordForm
     private var object = JSONObject()

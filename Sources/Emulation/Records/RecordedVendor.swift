@@ -99,7 +99,6 @@ final class UploadTotal: Sendable {
 }
 
 extension Vendor {
-    /// By default, a state is never full.
     @inlinable
     public func size(of state: State) -> StateSize { StateSize() }
 
@@ -266,7 +265,6 @@ extension RecordTable where Key == ExactText {
 
 package protocol RecordValue {
     static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
-    /// The value in the form that ``read(_:)`` reads.
     var written: JSON { get }
 }
 

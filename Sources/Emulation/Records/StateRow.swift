@@ -2,7 +2,6 @@ package import JSON
 
 /// A record of a sandbox, as a store holds it.
 package struct StateRow: Sendable, Hashable {
-    /// Identifies a row within its sandbox.
     package struct Name: Sendable, Hashable {
         /// The list that it belongs to, such as `state/VENDOR/users`.
         package let part: String
@@ -38,7 +37,6 @@ package struct StateRows: Sendable {
 
     package var isEmpty: Bool { !isAnew && emptied.isEmpty && removed.isEmpty && written.isEmpty }
 
-    /// Adds later changes.
     package mutating func append(_ later: StateRows) {
         guard !later.isAnew, !isEmpty else {
             self = later
@@ -81,7 +79,6 @@ extension StateRow {
         return root.document
     }
 
-    /// A part of the document while it grows.
     private final class Branch {
         var json: JSON?
         private var names: [String] = []
@@ -120,7 +117,6 @@ package struct StateLedger: Sendable {
     /// Whether the store has these rows and no others. If not, all of them are rewritten.
     package fileprivate(set) var isTrue = true
 
-    /// Starts with the rows that a store has.
     package init(_ rows: [StateRow] = []) {
         for row in rows {
             let hash = row.document.hashValue

@@ -129,7 +129,6 @@ public struct VendorLoader: SwitchDeclaring, Sendable {
 /// The vendors that a server answers with, which a reload can replace at once while it runs.
 public final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
-    /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
     @usableFromInline let uploads = UploadTotal()
 
@@ -182,7 +181,6 @@ enum Generation {
 final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline typealias Answering = @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep
 
-    /// The vendor's position in the load order.
     @usableFromInline let generation: Int
     @usableFromInline let vendor: V
     @usableFromInline let fixtures: VendorFixtures

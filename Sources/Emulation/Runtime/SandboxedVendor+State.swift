@@ -284,7 +284,6 @@ extension SandboxedVendor.Content {
         passDeadlines(until: moment, identifiers, switches)
     }
 
-    /// Passes the deadlines that are due by then.
     @usableFromInline
     mutating func passDeadlines(until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches) {
         // ours: a vendor with endless successive deadlines must not block access to the state.
@@ -352,7 +351,6 @@ extension SandboxedVendor {
         }
     }
 
-    /// Lets the vendor handle a message.
     func receive(_ message: WebSocketMessage, on socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
             // The message may cross the server's own close.

@@ -13,7 +13,6 @@ public final class Sandbox: Sendable {
         var initialScenarios: [String] = []
         /// The interventions after the start or the last reset.
         var initialInterventions: Interventions
-        /// Calls still in progress.
         var pins = 0
         /// Control calls still in progress that a hand-over waits for.
         var controlCalls = 0
@@ -27,14 +26,12 @@ public final class Sandbox: Sendable {
         var created: Moment
     }
 
-    /// Its name, and the program start that it belongs to.
     public let identity: SandboxIdentity
     public let journal: Journal
     public let identifiers: IdentifierSource
 
     let inForce: VendorsInForce
     let vendors: [any AnySandboxedVendor]
-    /// The settings that a reset restores.
     let initialSettings: Settings
     let initialTimeToLive: Duration?
     let control: Mutex<Control>

@@ -4,7 +4,6 @@ import JSON
 public struct Settings: Sendable, Hashable {
     /// The profile of vendors that have none of their own.
     public var profile = BehaviourProfile.documented
-    /// Profiles of individual vendors, by id.
     public var vendorProfiles: [String: BehaviourProfile] = [:]
     /// Values of individual switches, by `VENDOR.NAME`; they override the profiles.
     public var switches: [String: String] = [:]
@@ -15,7 +14,6 @@ public struct Settings: Sendable, Hashable {
     /// Whether the journal keeps all names that vendors asked for, of every request; for those who collect them.
     package var describesReading = false
 
-    /// Creates settings with the profile `documented` and nothing else.
     public init() {}
 
     package func values(vendor: String, _ declarations: [SwitchDeclaration]) -> SwitchValues {

@@ -6,7 +6,6 @@ import Wire
 @usableFromInline
 struct LiveState: Sendable {
     var registry = SocketRegistry()
-    /// The deadline that the vendor last named.
     @usableFromInline var named: Moment?
     /// The moment that the alarm is set for; `nil` when it is not set.
     @usableFromInline var armed: Moment?
@@ -147,7 +146,6 @@ final class DeadlineTimer: Sendable {
         var keys: [Int: Key] = [:]
         var lastNumber = 0
         var source: (any DispatchSourceTimer)?
-        /// The moment that the source waits for.
         var armed: Moment?
     }
 
@@ -237,7 +235,6 @@ struct DueHeap {
         return first.number
     }
 
-    /// Keeps only the numbers that pass.
     mutating func keep(_ isKept: (Int) -> Bool) {
         let kept = entries.filter { isKept($0.number) }
         entries = []

@@ -14,7 +14,6 @@ public struct SocketCall<V: Vendor>: Sendable {
     public let identifiers: IdentifierSource
     public let switches: V.Switches
     public var outbox = Outbox()
-    /// Remarks for the journal.
     private(set) var notes: [Finding] = []
 
     /// Sends a message to this socket, in order with the messages of ``outbox`` to others.
@@ -27,10 +26,8 @@ public struct SocketCall<V: Vendor>: Sendable {
     public mutating func note(_ finding: Finding) { notes.append(finding) }
 }
 
-/// A vendor's context for a deadline that has passed.
 public struct DeadlineCall<V: Vendor>: Sendable {
     public let vendor: V
-    /// The moment that the vendor named.
     public let deadline: Moment
     /// The time by the sandbox's clock: the deadline or later, much later when the clock was moved.
     public let moment: Moment
@@ -41,7 +38,6 @@ public struct DeadlineCall<V: Vendor>: Sendable {
 
 /// A vendor's settings for a socket requested by a handshake.
 public struct SocketOpening<V: Vendor>: Sendable {
-    /// The topics that the socket receives messages for.
     public let topics: [SocketTopic]
     /// What the vendor remembers about the socket, such as the id of its session.
     public let label: V.SocketLabel
@@ -180,17 +176,12 @@ package final class FrameCause: Sendable {
 
 /// The traffic of a socket, for the journal entry of the exchange that opened it: the newest frames within limits.
 public final class SocketLog: Sendable {
-    /// A message in either direction.
     package struct Frame: Sendable {
-        /// Whether the client sent it.
         package let isReceived: Bool
-        /// The moment by the sandbox's clock.
         package let moment: Moment
         /// The message; `nil` when it was too long to keep.
         package let message: WebSocketMessage?
-        /// Its length in bytes.
         package let byteCount: Int
-        /// The vendor's remarks on it.
         package let notes: [Finding]
         /// The exchange that caused the server to send it.
         fileprivate let cause: FrameCause?
@@ -217,7 +208,6 @@ public final class SocketLog: Sendable {
 
     private let content = Mutex(Content())
 
-    /// The newest messages, oldest first.
     package var frames: [Frame] { content.withLock { $0.frames } }
 
     /// How it ended; `nil` while it is open, or while the handshake's answer is being sent.
