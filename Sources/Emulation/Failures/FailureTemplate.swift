@@ -163,7 +163,6 @@ struct FailureEnvelope: Sendable {
     }
 
     func wrap(_ body: JSON) -> JSON { template.body(["body": body]) }
-
     func schema(_ body: JSON) -> JSON { template.schema { $0 == ["body"] ? body : [:] } }
 }
 

@@ -141,7 +141,6 @@ package struct FixtureLayer: Sendable {
 
     /// A warning for each unread file, and the remarks.
     package var warnings: [String] { unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks }
-
     package var json: JSON { ["folder": .string(folder), "unread": .array(unread.map(JSON.string))] }
 }
 

@@ -121,11 +121,8 @@ struct TokenMemory: CodedRecord {
 
     /// Whether the token was neither refused, nor sent or minted before.
     func isNewer(_ token: CompactToken) -> Bool { !refused.contains(token.bytes) && !earlier.contains(token.bytes) }
-
     func wasRefused(_ token: CompactToken) -> Bool { refused.contains(token.bytes) }
-
     mutating func refuse(_ token: CompactToken) { refused.insert(token.bytes) }
-
     mutating func note(_ token: [UInt8]) { earlier.insert(token) }
 
     package mutating func code(_ coder: inout RecordCoder) {

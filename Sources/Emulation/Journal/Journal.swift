@@ -134,9 +134,7 @@ public final class Journal: Sendable {
 
     /// The bytes that the entries keep, estimated.
     package var bytes: Int { state.withLock { $0.bytes } }
-
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
-
     package var count: Int { state.withLock { $0.count } }
 
     /// How many of them are refusals.
@@ -276,9 +274,7 @@ final class JournalTotal: Sendable {
     var bytes: Int { count.load(ordering: .relaxed) }
 
     func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
-
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
-
     func settle(_ journal: Journal, at place: Int) { order.withLock { $0.settle(journal, at: place) } }
 
     /// Releases the place of a journal that is being destroyed, and subtracts its bytes.

@@ -52,7 +52,6 @@ public struct ExchangeRecord: Sendable {
 
     /// Whether the answer is not the one that the vendor's rules alone would give.
     public var isIntervened: Bool { intervention != nil || !ownInterventions.isEmpty }
-
     public var findings: [Finding] { checks.all }
 }
 
@@ -167,7 +166,6 @@ extension JournalEntry {
     ///
     /// The remarks follow from the entry, so they are computed when it is read.
     package var findings: [Finding] { record.findings + remarks }
-
     private var remarks: [Finding] { [slashes, clock, contentForm, unread].compactMap(\.self) }
 
     /// The remark on an accepted call, in one line; `nil` for none, and for a refused call, which has its reason.

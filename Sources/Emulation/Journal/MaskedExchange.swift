@@ -34,9 +34,7 @@ package struct MaskedExchange {
     }
 
     package var path: String { redactor.path(String(entry.request.path)) }
-
     package var reason: String? { entry.explanation.map(redactor.text) }
-
     package var note: String? { entry.note.map(redactor.text) }
 
     /// What influenced the answer, in words: a fault or scenario, and what the vendor itself did; `nil` for nothing.

@@ -54,15 +54,15 @@ extension RemoteKeys {
             return isKnown || isCoolingDown(at: moment, policy) ? .use(keys) : .fetch
         }
         let mayAsk = lastReport?.problem == nil || !isCoolingDown(at: moment, policy)
-        return mayAsk ? .fetch : keysInNeed(at: moment, policy)
+        return mayAsk ? .fetch : keysInNeed(at: moment)
     }
 
     /// What to do when a fetch has failed: the old keys serve for a while beyond their lifetime.
-    public func keysInNeed(at moment: Moment, _ policy: KeyFetchPolicy) -> Need {
+    public func keysInNeed(at moment: Moment) -> Need {
         guard let fetchedAt, let expiresAt else { return .unavailable }
         // The difference matters, not the order: a clock set back by years leaves the keys just as outdated.
-        let isNear = fetchedAt.unixSeconds - moment.unixSeconds < policy.staleTime.inSeconds
-        return isNear && moment < expiresAt + policy.staleTime ? .use(keys) : .unavailable
+        let isNear = fetchedAt.unixSeconds - moment.unixSeconds < KeyFetchPolicy.staleTime.inSeconds
+        return isNear && moment < expiresAt + KeyFetchPolicy.staleTime ? .use(keys) : .unavailable
     }
 
     /// ours: requests may begin this long before the keys arrive, be judged afterwards, and find them fresh. An earlier
@@ -142,8 +142,8 @@ extension RemoteKeys {
 extension KeyFetchPolicy {
     func lifetime(of wish: CacheLifetime?) -> Duration {
         switch wish {
-        case .none?: shortestLifetime
-        case .seconds(let seconds)?: min(max(.seconds(seconds), shortestLifetime), longestLifetime)
+        case .none?: Self.shortestLifetime
+        case .seconds(let seconds)?: min(max(.seconds(seconds), Self.shortestLifetime), Self.longestLifetime)
         case nil: standardLifetime
         }
     }
@@ -172,20 +172,15 @@ public struct KeyFetchPolicy: Sendable, Hashable {
     /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
     public var coolDown: Duration
     public var standardLifetime: Duration
-    /// The shortest lifetime; an answer that asks for less, or for no caching at all, gets this.
-    public var shortestLifetime: Duration
-    public var longestLifetime: Duration
+    /// ours, as the next two: an answer that asks for less, or for no caching at all, gets this.
+    static let shortestLifetime = Duration.seconds(30)
+    static let longestLifetime = Duration.seconds(86_400)
     /// How long keys are used beyond their lifetime while fresh ones are unavailable.
-    public var staleTime: Duration
+    static let staleTime = Duration.seconds(86_400)
 
     /// Creates a policy (ours: the defaults).
-    public init(
-        coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600),
-        shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),
-        staleTime: Duration = .seconds(86_400)
-    ) {
-        (self.coolDown, self.standardLifetime, self.shortestLifetime) = (coolDown, standardLifetime, shortestLifetime)
-        (self.longestLifetime, self.staleTime) = (longestLifetime, staleTime)
+    public init(coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600)) {
+        (self.coolDown, self.standardLifetime) = (coolDown, standardLifetime)
     }
 }
 
@@ -217,7 +212,6 @@ public struct KeyRequest: Sendable, Hashable {
 
     /// The target on this server; `nil` for a URL that leads elsewhere.
     package var ownTarget: String? { url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil }
-
     public var fields: HTTPFields { [.accept: "application/json"] }
 }
 

@@ -91,7 +91,6 @@ final class UploadTotal: Sendable {
     private let count = Atomic(0)
 
     var bytes: Int { count.load(ordering: .relaxed) }
-
     @usableFromInline var isFull: Bool { bytes >= Self.most }
 
     @usableFromInline

@@ -34,7 +34,6 @@ package struct StateRows: Sendable {
     package init() {}
 
     var count: Int { emptied.count + removed.count + written.count }
-
     package var isEmpty: Bool { !isAnew && emptied.isEmpty && removed.isEmpty && written.isEmpty }
 
     package mutating func append(_ later: StateRows) {
@@ -174,7 +173,6 @@ public final class RowWriter {
     }
 
     func remove(_ name: StateRow.Name) { if pass == .changes { rows.removed.append(name) } }
-
     func empty(_ part: String) { if pass == .changes { rows.emptied.append(part) } }
 
     /// From now on the table of that part tracks which of its records have changed.

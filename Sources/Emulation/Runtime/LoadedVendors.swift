@@ -83,7 +83,6 @@ package struct LoadedVendors: Sendable {
 
     /// Members that contain a secret in some vendor's state.
     package var memberSecrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
-
     package var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
 
     package func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }

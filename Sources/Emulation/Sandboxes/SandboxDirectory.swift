@@ -226,7 +226,6 @@ public final class SandboxDirectory: Sendable {
 
     /// How many sandboxes are in memory: ``count``, and removed ones still in use.
     package var countInMemory: Int { census.count }
-
     package var journalBytes: Int { journals.bytes }
 
     package var journalEntries: Int {

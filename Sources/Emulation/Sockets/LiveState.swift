@@ -215,7 +215,6 @@ struct DueHeap {
     private var entries: [(moment: Moment, number: Int)] = []
 
     var count: Int { entries.count }
-
     var first: Moment? { entries.first?.moment }
 
     mutating func insert(_ moment: Moment, _ number: Int) {

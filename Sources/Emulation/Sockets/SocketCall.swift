@@ -1,4 +1,3 @@
-public import HTTPTypes
 import JSON
 import Synchronization
 public import Tokens
@@ -41,21 +40,17 @@ public struct SocketOpening<V: Vendor>: Sendable {
     public let topics: [SocketTopic]
     /// What the vendor remembers about the socket, such as the id of its session.
     public let label: V.SocketLabel
-    /// The subprotocol chosen from those the handshake offers.
-    public let subprotocol: String?
     /// The largest message in bytes; a larger one closes with 1009.
     public let maximumMessageBytes: Int
     /// How long the client may send nothing, not even pings, before the server closes with 1001.
     public let silence: Duration
-    /// Fields of the answer besides those of RFC 6455.
-    public let fields: HTTPFields
 
     public init(
-        topics: [SocketTopic], label: V.SocketLabel, subprotocol: String? = nil,
-        maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600), fields: HTTPFields = [:]
+        topics: [SocketTopic], label: V.SocketLabel, maximumMessageBytes: Int = 64 * 1024,
+        silence: Duration = .seconds(600)
     ) {
-        (self.topics, self.label, self.subprotocol) = (topics, label, subprotocol)
-        (self.maximumMessageBytes, self.silence, self.fields) = (maximumMessageBytes, silence, fields)
+        (self.topics, self.label) = (topics, label)
+        (self.maximumMessageBytes, self.silence) = (maximumMessageBytes, silence)
     }
 }
 
@@ -74,9 +69,9 @@ extension Call {
         socket = SocketRequest { sandbox, store, era in
             let connection = SocketConnection(opening, era: era, in: sandbox, store: store)
             let upgrade = WebSocketUpgrade(
-                handshake, handler: connection, subprotocol: opening.subprotocol,
-                maximumMessageBytes: opening.maximumMessageBytes, silence: opening.silence)
-            return (.webSocket(upgrade, fields: opening.fields), connection.log)
+                handshake, handler: connection, maximumMessageBytes: opening.maximumMessageBytes,
+                silence: opening.silence)
+            return (.webSocket(upgrade), connection.log)
         }
         return .openSocket
     }
