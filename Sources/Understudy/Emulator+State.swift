@@ -101,12 +101,7 @@ extension Emulator {
             guard SandboxName.isValid(name), names.insert(name).inserted else {
                 throw node.problem("“\(name)” is not a sandbox name, or occurs twice")
             }
-            let sandbox: Sandbox
-            do {
-                sandbox = try sandboxes.fetchPatiently(name)
-            } catch {
-                throw node.problem("\(error)")
-            }
+            let sandbox = try node.locate { () throws(SandboxUnavailable) in try sandboxes.fetchPatiently(name) }
             installations += try read(try entry.required("state"), for: sandbox)
             if let ids = entry["ids"], let position = try IdentifierSource.position(ids, seed: sandbox.settings.seed) {
                 installations.append { sandbox.identifiers.resume(at: position) }

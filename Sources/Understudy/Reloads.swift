@@ -141,7 +141,7 @@ package final class FixtureWatch: Sendable {
                 sight.layers.insert(awaited, at: 0)
                 sight.awaited = nil
             }
-            let stamps = FixtureStore(layers: sight.layers).stamps
+            let stamps = FixtureStamps(of: FixtureStore(layers: sight.layers))
             if stamps == sight.settled {
                 sight.pending = nil
             } else if stamps != sight.pending {
@@ -165,7 +165,7 @@ package final class FixtureWatch: Sendable {
             }
             return try LoadedVendors(of: emulator.loaders, fixtures: fixtures)
         }
-        guard FixtureStore(layers: layers).stamps == stamps else { return false }
+        guard FixtureStamps(of: FixtureStore(layers: layers)) == stamps else { return false }
         switch loaded {
         case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
             // The files were touched, or repaired by reverting a change.

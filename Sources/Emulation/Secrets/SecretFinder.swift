@@ -151,7 +151,6 @@ extension SecretFinder {
 }
 
 extension UInt8 {
-    /// Whether the byte is a base64url character.
     var isBase64URL: Bool {
         isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }

@@ -43,10 +43,10 @@ struct OktaAccounts: Sendable {
         trustedOrigins = origins.map { OktaTrustedOrigin($0) }
         servers = try Self.servers(try document.required("servers"), fixtures)
         let form = RecordForm.fixture(fixtures)
-        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(of: try nodes("groups"), form))
+        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(try nodes("groups"), form))
         self.groups = groups
         let users = try RecordTable<OktaUser>.list(
-            of: try nodes("users"), form,
+            try nodes("users"), form,
             complaint: { user in
                 user.groups.first { groups[ExactText($0)] == nil }.map {
                     "no group has the id \($0)\(Nearest.hint(to: $0, among: groups.all.prefix(20).map(\.id)))"
@@ -56,13 +56,13 @@ struct OktaAccounts: Sendable {
         let everybody = RecordTable(fixtures: users)
         clients = RecordTable(
             fixtures: try RecordTable<OktaClient>.list(
-                of: try nodes("clients"), form, complaint: { $0.assigned?.stranger(everybody, groups) }))
+                try nodes("clients"), form, complaint: { $0.assigned?.stranger(everybody, groups) }))
         let ids = Set(users.map(\.key))
         guard ids.contains(ExactText(defaultUserID)) else {
             throw try org.required("default_user").problem("no user has the id \(defaultUserID)")
         }
         factors = try RecordTable<OktaFactor>.list(
-            of: try nodes("factors"), form,
+            try nodes("factors"), form,
             complaint: { factor in
                 ids.contains(ExactText(factor.userID)) ? nil : "no user has the id \(factor.userID)"
             })
