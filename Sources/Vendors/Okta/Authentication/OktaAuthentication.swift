@@ -138,7 +138,7 @@ extension Okta {
             finding?.expected = .text(facts.required)
             return finding.judge(
                 .text(facts.scopes.isEmpty ? "no scope" : facts.scopes.joined(separator: " ")),
-                facts.scopes.contains { $0.hasSameBytes(as: facts.required) })
+                facts.scopes.contains(exactly: facts.required))
         }
     ])
 }

@@ -192,7 +192,7 @@ struct OktaClientFacts: OktaRuleFacts {
         guard parameters["client_assertion"] != nil || assertionType != nil else { return }
         presented.append("client_assertion")
         take(CompactToken(parameters["client_assertion"] ?? ""))
-        endpoints = arrival.sandbox.publicBase.addresses(of: arrival.sandbox.name).map { $0 + arrival.request.path }
+        endpoints = arrival.sandbox.addresses.map { $0 + arrival.request.path }
     }
 
     private mutating func take(_ token: CompactToken) {

@@ -96,7 +96,7 @@ struct OktaDeviceFacts: OktaRuleFacts {
         let user = state.user(named.user)
         if let user { path.user = user.id }
         audiences = []
-        for base in sandbox.publicBase.addresses(of: sandbox.name) {
+        for base in sandbox.addresses {
             let host = OktaHost(of: base)
             for form in [host.authority, host.name, base] where !audiences.contains(form) { audiences.append(form) }
         }

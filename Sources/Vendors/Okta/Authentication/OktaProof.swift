@@ -114,7 +114,7 @@ struct OktaProofFacts: OktaRuleFacts {
     var compact: CompactToken? { proof?.compact }
 
     /// The addresses that `htu` may name: those of the request in each form in which clients select the sandbox.
-    var addresses: [String] { sandbox.publicBase.addresses(of: sandbox.name).map { $0 + path } }
+    var addresses: [String] { sandbox.addresses.map { $0 + path } }
 }
 
 /// A proof that was judged as far as that is possible without the state.
@@ -215,6 +215,11 @@ extension OktaUsedID {
 extension OktaCredentials {
     /// The thumbprint of the key that the request proves to have; only valid once the call has passed its checks.
     var proofKey: String? { proof?.facts.proof?.key.thumbprint }
+}
+
+extension SandboxIdentity {
+    /// The addresses of the sandbox, one for each way in which clients name it.
+    var addresses: [String] { publicBase.addresses(of: name) }
 }
 
 /// An address on the web, reduced to what counts when two are compared: scheme, host, port and path.

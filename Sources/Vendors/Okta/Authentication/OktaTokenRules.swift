@@ -96,7 +96,7 @@ struct OktaTokenFacts: OktaRuleFacts {
         guard let issuer = token.issuer else { return }
         isOwn =
             server.isIssuer(issuer, at: base)
-            || sandbox.publicBase.addresses(of: sandbox.name).contains { server.isIssuer(issuer, at: $0) }
+            || sandbox.addresses.contains { server.isIssuer(issuer, at: $0) }
     }
 
     /// The facts about a token that a request brings.
@@ -113,16 +113,14 @@ struct OktaTokenFacts: OktaRuleFacts {
     /// The server's issuer in each form.
     var issuers: [String] {
         guard let setting else { return [] }
-        return setting.sandbox.publicBase.addresses(of: setting.sandbox.name).map(setting.server.issuer)
+        return setting.sandbox.addresses.map(setting.server.issuer)
     }
 
     var keyIDs: [String] { setting.map { keyIDs(of: $0.server, $0) } ?? [] }
 
     var keyMistake: String? {
         guard let setting, let id = token?.keyID else { return nil }
-        let owner = setting.vendor.accounts.servers.first {
-            keyIDs(of: $0, setting).contains { $0.hasSameBytes(as: id) }
-        }
+        let owner = setting.vendor.accounts.servers.first { keyIDs(of: $0, setting).contains(exactly: id) }
         return owner.map { "It is a key of server \($0.id); this endpoint is that of server \(setting.server.id)." }
             ?? "The key was never published here, or it has left since."
     }
@@ -130,7 +128,7 @@ struct OktaTokenFacts: OktaRuleFacts {
     /// Where the token seems to come from.
     var issuerMistake: String? {
         guard let setting, let issuer = token?.issuer else { return nil }
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        let bases = setting.sandbox.addresses
         for server in setting.vendor.accounts.servers where bases.contains(where: { server.isIssuer(issuer, at: $0) }) {
             return "It is the issuer of server \(server.id); this endpoint is that of server \(setting.server.id)."
         }

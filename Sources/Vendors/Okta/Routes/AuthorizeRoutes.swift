@@ -229,15 +229,13 @@ extension OktaClient {
     /// Whether the client is registered with that redirect URI. For native apps, the port of a loopback address is free
     /// (RFC 8252 section 7.3; that Okta allows it: ours).
     func allows(redirectURI: String, _ switches: OktaSwitches) -> Bool {
-        if hasRegistered(redirectURI) || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI) {
+        if redirectURIs.contains(exactly: redirectURI)
+            || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI)
+        {
             return true
         }
         guard type == .native, let asked = Self.withoutLoopbackPort(redirectURI) else { return false }
         return redirectURIs.contains { Self.withoutLoopbackPort($0)?.hasSameBytes(as: asked) == true }
-    }
-
-    func hasRegistered(_ redirectURI: String) -> Bool {
-        redirectURIs.contains { $0.hasSameBytes(as: redirectURI) }
     }
 
     private static func isLocal(_ uri: String) -> Bool {

@@ -164,7 +164,7 @@ extension Okta {
         var grants = own
         if let text = request.parameters["grant_types_supported"] {
             let words = request.parameters.words("grant_types_supported")
-            grants = own.filter { grant in words.contains { $0.hasSameBytes(as: grant.rawValue) } }
+            grants = own.filter { grant in words.contains(exactly: grant.rawValue) }
             guard !grants.isEmpty else {
                 throw insufficient(text, "found grant_types_supported \(text); expected \(own.names)")
             }

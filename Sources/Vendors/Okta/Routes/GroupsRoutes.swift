@@ -65,7 +65,7 @@ extension Okta {
 
 extension OktaState {
     func members(of group: OktaGroup) -> [OktaUser] {
-        users.all.filter { $0.groups.contains { $0.hasSameBytes(as: group.id) } }
+        users.all.filter { $0.groups.contains(exactly: group.id) }
     }
 }
 

@@ -242,7 +242,7 @@ extension Okta {
         let parameters = call.credentials.parameters
         guard let uri = parameters["post_logout_redirect_uri"] else { return call.signInPath }
         let known = claims["aud"]?.string.flatMap { state.clients[$0] }?.postLogoutURIs ?? []
-        guard known.contains(where: { $0.hasSameBytes(as: uri) }) else {
+        guard known.contains(exactly: uri) else {
             var expected =
                 known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
             if let near = known.lazy.compactMap({ Nearest.difference(uri, $0) }).first { expected += ". " + near }

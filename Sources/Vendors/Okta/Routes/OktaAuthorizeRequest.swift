@@ -116,10 +116,10 @@ extension OktaAuthorizeRequest {
         if let own = client.redirectURIs.first(where: { uri.hasSuffix("/" + $0) }) {
             return "It is \(own) behind an origin, as a page makes it of an address without //. "
         }
-        if client.postLogoutURIs.contains(where: { $0.hasSameBytes(as: uri) }) {
+        if client.postLogoutURIs.contains(exactly: uri) {
             return "It is one of its post_logout_redirect_uris. "
         }
-        if let other = clients.all.first(where: { $0.hasRegistered(uri) }) {
+        if let other = clients.all.first(where: { $0.redirectURIs.contains(exactly: uri) }) {
             return "It is one of client \(other.id). "
         }
         return uri.contains(":") ? "" : "It has no scheme. "
@@ -259,7 +259,7 @@ extension OktaServer {
         try Okta.Refused.require(
             !scopes.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
-        if let unknown = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
+        if let unknown = scopes.first(where: { !known.contains(exactly: $0) }) {
             throw Okta.Refused(
                 .scopeUnknown,
                 because: "found scope \(unknown); expected some of server \(id)'s: \(known.joined(separator: " "))")

@@ -202,7 +202,7 @@ struct OktaSignInPolicy: Sendable {
         if request.prompts.contains(.consent) { return scopes }
         guard client.consentMethod == .required else { return [] }
         let given = authentication.userID.flatMap { state.consents[consentKey(of: $0)]?.scopes } ?? []
-        return scopes.filter { scope in !given.contains { $0.hasSameBytes(as: scope.name) } }
+        return scopes.filter { scope in !given.contains(exactly: scope.name) }
     }
 
     func remember(consentOf userID: String, to scopes: [String], in state: inout OktaState) {

@@ -219,9 +219,8 @@ struct OktaPageSeal {
             let site = call.request.fields[.fetchSite]
             return site == nil || site == "same-origin" ? nil : "a page that hides its origin (\(site ?? ""))"
         }
-        let sandbox = call.arrival.sandbox
-        let own = sandbox.publicBase.addresses(of: sandbox.name).compactMap { OktaRedirectTarget($0)?.origin }
+        let own = call.arrival.sandbox.addresses.compactMap { OktaRedirectTarget($0)?.origin }
         let asked = call.request.authority.map { ["http://\($0)", "https://\($0)"] } ?? []
-        return (own + asked).contains { $0.hasSameBytes(as: origin.lowercased()) } ? nil : origin
+        return (own + asked).contains(exactly: origin.lowercased()) ? nil : origin
     }
 }

@@ -55,7 +55,7 @@ extension Okta {
     ) throws(Refused) -> OktaAuthorization {
         let (client, server) = (request.client, request.server)
         let trusted = call.vendor.accounts.servers.filter { other in
-            other.id.hasSameBytes(as: server.id) || server.trustedServers.contains { $0.hasSameBytes(as: other.id) }
+            other.id.hasSameBytes(as: server.id) || server.trustedServers.contains(exactly: other.id)
         }
         let subject = try OktaSubject(text, .access, of: trusted, call, in: state)
         try judge(subject, by: OktaSubjectRules.access, &call)
@@ -64,7 +64,7 @@ extension Okta {
             client.type == .service, .exchangeNotService,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
         let words = request.parameters.words("scope")
-        let openID = words.first { word in OktaServerMetadata.scopes.contains { $0.hasSameBytes(as: word) } }
+        let openID = words.first { OktaServerMetadata.scopes.contains(exactly: $0) }
         try Refused.require(
             openID == nil, .exchangeOpenid,
             "found scope \(openID ?? ""); expected some of server \(server.id)'s own: \(server.scopeNames)")
@@ -135,7 +135,7 @@ extension OktaSubject {
         _ text: String, _ kind: OktaTokenKind, of servers: [OktaServer], beside secret: OktaDeviceSecret? = nil,
         _ call: OktaCall, in state: OktaState
     ) throws(Okta.Refused) {
-        let bases = call.arrival.sandbox.publicBase.addresses(of: call.arrival.sandbox.name)
+        let bases = call.arrival.sandbox.addresses
         self.init(
             kind: kind, token: CompactToken(text), moment: call.moment,
             trusted: servers.flatMap { server in bases.map(server.issuer) }, secret: secret)

@@ -126,7 +126,7 @@ extension Okta {
             client.type == .service, .orgClientType,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
         let words = try asked(request)
-        let granted = words.filter { word in client.grantedScopes.contains { $0.hasSameBytes(as: word) } }
+        let granted = words.filter { client.grantedScopes.contains(exactly: $0) }
         guard !granted.isEmpty else {
             let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
             throw Refusal(
@@ -158,7 +158,7 @@ extension Okta {
     /// The scopes of the request, each once.
     private static func asked(_ request: OktaTokenRequest) throws(Refused) -> [String] {
         var words: [String] = []
-        for word in request.parameters.words("scope") where !words.contains(where: { $0.hasSameBytes(as: word) }) {
+        for word in request.parameters.words("scope") where !words.contains(exactly: word) {
             words.append(word)
         }
         if words.isEmpty, !request.server.isOrg { words = request.server.defaultScopes }
@@ -317,11 +317,11 @@ extension Okta {
     private static func scopes(of parameters: OktaParameters, within granted: [String]) throws(Refused) -> [String] {
         let words = parameters.words("scope")
         if words.isEmpty { return granted }
-        let denied = words.filter { word in !granted.contains { $0.hasSameBytes(as: word) } }
+        let denied = words.filter { !granted.contains(exactly: $0) }
         try Refused.require(
             denied.isEmpty, .refreshScopeDenied, with: ["scopes": .string(denied.joined(separator: ", "))],
             "found scope \(words.joined(separator: " ")); expected some of \(granted.joined(separator: " "))")
-        return granted.filter { word in words.contains { $0.hasSameBytes(as: word) } }
+        return granted.filter { words.contains(exactly: $0) }
     }
 }
 

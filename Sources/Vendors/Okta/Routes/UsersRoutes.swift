@@ -351,11 +351,10 @@ extension Okta {
         switch format {
         case "opaque": name = subject["id"]?.string
         case "iss_sub":
-            let sandbox = call.arrival.sandbox
             let issuer = subject["iss"]?.string ?? ""
             try Refused.require(
-                sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }),
-                .subIDInvalid, "iss is “\(issuer)”; expected \(call.arrival.base)")
+                call.arrival.sandbox.addresses.contains(exactly: issuer), .subIDInvalid,
+                "iss is “\(issuer)”; expected \(call.arrival.base)")
             name = subject["sub"]?.string
         default: throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }

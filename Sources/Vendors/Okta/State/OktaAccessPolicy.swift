@@ -73,7 +73,7 @@ struct OktaAccessPolicy: CodedRecord, RecordValue, Equatable {
         ]
         return demands.compactMap { member, allowed, asked in
             guard let allowed else { return nil }
-            let lacking = asked.filter { name in !allowed.contains { $0.hasSameBytes(as: name) } }
+            let lacking = asked.filter { !allowed.contains(exactly: $0) }
             return lacking.isEmpty ? nil : "\(member): \(JSON.array((allowed + lacking).map(JSON.string)).text)"
         }
     }

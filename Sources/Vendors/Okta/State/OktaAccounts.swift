@@ -266,7 +266,7 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     /// Browser apps rotate unless configured otherwise. Source: guide:refresh-tokens.
     var rotates: Bool { (rotation ?? (type == .browser ? .rotate : .static)) == .rotate }
 
-    func allows(_ grant: String) -> Bool { grants.contains { $0.hasSameBytes(as: grant) } }
+    func allows(_ grant: String) -> Bool { grants.contains(exactly: grant) }
 
     var key: ExactText { ExactText(id) }
     var secretText: String? { secret }

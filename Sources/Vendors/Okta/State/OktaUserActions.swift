@@ -30,7 +30,7 @@ extension Okta {
             var client = try state.client(named: try call.required("client"))
             let (uri, isAfterLogout) = try call.read { ($0.text("uri", atLeast: 1), $0.bool("logout") ?? false) }
             let uris = isAfterLogout ? \OktaClient.postLogoutURIs : \OktaClient.redirectURIs
-            if !client[keyPath: uris].contains(where: { $0.hasSameBytes(as: uri) }) {
+            if !client[keyPath: uris].contains(exactly: uri) {
                 client[keyPath: uris].append(uri)
                 state.clients.change(client.key) { $0 = client }
             }

@@ -64,7 +64,7 @@ extension Okta {
     /// The server whose `iss` the token has; the usual one when it has none.
     private func named(by token: CompactToken, _ setting: TokenSetting<Okta>) -> OktaServer {
         let issuer = token.claims?["iss"]?.string ?? ""
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        let bases = setting.sandbox.addresses
         return accounts.servers.first { server in bases.contains { server.isIssuer(issuer, at: $0) } }
             ?? accounts.defaultServer
     }
@@ -111,7 +111,7 @@ extension Okta {
     private func ownAudience(of token: CompactToken, _ setting: TokenSetting<Okta>) -> String? {
         let audience = token.claims?["aud"]
         let texts = (audience?.array ?? [audience ?? .null]).compactMap(\.string)
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        let bases = setting.sandbox.addresses
         return texts.first { text in
             accounts.servers.contains { server in bases.contains { text.hasPrefix($0 + server.path + "/v1/") } }
         }
@@ -173,7 +173,7 @@ extension OktaProofFacts {
         (switches, moment, sandbox) = (setting.switches, setting.moment, setting.sandbox)
         method = context["method"]?.string.flatMap { HTTPRequest.Method($0) } ?? .post
         let url = context["url"]?.string ?? ""
-        let base = setting.sandbox.publicBase.addresses(of: setting.sandbox.name).filter { url.hasPrefix($0) }
+        let base = setting.sandbox.addresses.filter { url.hasPrefix($0) }
             .max { $0.utf8.count < $1.utf8.count }
         path = base.map { String(url.dropFirst($0.count)) } ?? url
         lineCount = 1

@@ -255,7 +255,7 @@ struct OktaClaim: CodedRecord, RecordValue, Equatable {
             case .id?: self.target != .access && isAlways
             case nil: self.target != .access && !Self.ofTokens.contains(name)
             }
-        guard isMeant, scope.map({ name in scopes.contains { $0.hasSameBytes(as: name) } }) ?? true,
+        guard isMeant, scope.map({ scopes.contains(exactly: $0) }) ?? true,
             let value = value(for: user, groups)
         else { return }
         claims[name] = value.isNull ? JSON?.none : value
