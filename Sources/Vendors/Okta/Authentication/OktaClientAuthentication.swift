@@ -18,7 +18,6 @@ extension Okta {
         credentials.compact = facts.assertion
         findings.judge(facts, by: Self.clientRules)
         guard findings.failure == nil else { return }
-        (credentials.client, credentials.method) = (facts.client, facts.method)
         facts.dropExplanations()
         credentials.clientFacts = facts
         if arrival.route.access == .client(.tokenUse) {

@@ -4,13 +4,6 @@ import JSON
 import Tokens
 import Wire
 
-extension HTTPField.Name {
-    /// RFC 9449 section 4.1.
-    static let dpop = Self("DPoP") ?? .authorization
-    /// RFC 9449 section 8; written as in the documented answer (guide:dpop).
-    static let dpopNonce = Self("dpop-nonce") ?? .eTag
-}
-
 /// A proof that the sender of a request has a private key (RFC 9449 section 4.2).
 final class OktaProof: Sendable {
     /// Source: ref.

@@ -181,10 +181,6 @@ extension Response {
     }
 }
 
-extension HTTPField.Name {
-    static let referrerPolicy = Self("Referrer-Policy") ?? .contentSecurityPolicy
-}
-
 /// Where a redirect URI leads, as far as a browser's policies can say it: an origin, or the scheme of an app.
 ///
 /// Every part is checked against the letters it may have, so it can stand in a header field as it is.

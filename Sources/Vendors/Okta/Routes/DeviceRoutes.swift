@@ -153,11 +153,6 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
         if isTooEarly { interval = min(interval + 5, Self.longestInterval) }
     }
 
-    mutating func answer(_ authorization: OktaAuthorization, approves: Bool) {
-        self.authorization = authorization
-        status = approves ? .approved : .denied
-    }
-
     var key: ExactText { ExactText(id) }
     var names: [ExactText] { [ExactText(userCode)] }
     /// The devices of a client are counted together.
@@ -195,10 +190,7 @@ extension OktaState {
     /// The device that waits for an answer under a user code, as a user types it; `nil` for an unknown, answered or
     /// expired one.
     func openDevice(_ userCode: String, at moment: Moment) -> OktaDeviceGrant? {
-        guard let device = deviceGrants[named: ExactText(OktaUserCode.read(userCode))], device.isOpen(at: moment) else {
-            return nil
-        }
-        return device
+        deviceGrants[named: ExactText(OktaUserCode.read(userCode))].flatMap { $0.isOpen(at: moment) ? $0 : nil }
     }
 
     /// How many devices of a client wait for an answer; those that need not be remembered any more are removed first.
@@ -211,7 +203,10 @@ extension OktaState {
     }
 
     mutating func answer(_ device: OktaDeviceGrant, _ authorization: OktaAuthorization, approves: Bool) {
-        deviceGrants.change(device.key) { $0.answer(authorization, approves: approves) }
+        deviceGrants.change(device.key) { device in
+            device.authorization = authorization
+            device.status = approves ? .approved : .denied
+        }
     }
 }
 
@@ -244,16 +239,19 @@ extension Okta {
         let user = try state.user(named: try call.text("user") ?? call.vendor.accounts.defaultUserID)
         try ControlRefusal.require(
             user.isActive, "user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
-        state.answer(device, device.authorization.signedIn(user, at: call.moment), approves: approves)
+        // As if the user had signed in with the password now.
+        var authorization = device.authorization
+        (authorization.userID, authorization.authenticated) = (user.id, call.moment)
+        (authorization.methods, authorization.sessionID) = (["pwd"], nil)
+        state.answer(device, authorization, approves: approves)
         return result(device)
     }
 
     private static func openDevice(_ call: Action, _ state: State) throws(ControlRefusal) -> OktaDeviceGrant {
         let code = try call.required("user_code")
-        let device = try ControlRefusal.require(
+        return try ControlRefusal.require(
             state.openDevice(code, at: call.moment),
             "no device waits under user code \(code); it is unknown, answered or expired")
-        return device
     }
 
     private static func result(_ device: OktaDeviceGrant) -> JSON {

@@ -27,7 +27,7 @@ extension Okta {
         try requireActive(challenge.content.authorization, in: state, orFail: .directUserUnknown)
         try requireAnswer(to: challenge.content, request, in: &state, at: call.moment)
         let userID = challenge.content.authorization.userID ?? ""
-        let authorization = firstFactor(challenge.content.channel.method, of: userID, scopes, call, request)
+        let authorization = firstFactor(challenge.content.channel.factor.method, of: userID, scopes, call, request)
         return try passFirstFactor(authorization, &call, &state, request) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
@@ -53,7 +53,7 @@ extension Okta {
         let token = try mfaToken(of: challenge.content, request, in: state, at: call.moment)
         try requireSameScopes(token.content, request)
         try requireAnswer(to: challenge.content, request, in: &state, at: call.moment)
-        return try passSecondFactor(challenge.content.channel.method, of: token, &call, &state, request) { state in
+        return try passSecondFactor(challenge.content.channel.factor.method, of: token, &call, &state, request) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
     }
@@ -281,9 +281,9 @@ extension OktaFactor.Kind {
         switch self {
         case .totp: "otp"
         case .question: "kba"
-        case .push: OktaChannel.push.method
-        case .sms: OktaChannel.sms.method
-        case .call: OktaChannel.voice.method
+        case .push: "swk"
+        case .sms: "sms"
+        case .call: "tel"
         }
     }
 }

@@ -151,15 +151,6 @@ enum OktaChannel: String, CaseIterable, RecordValue {
         case .voice: .call
         }
     }
-
-    /// The value of `amr`. Source: ref.
-    var method: String {
-        switch self {
-        case .push: "swk"
-        case .sms: "sms"
-        case .voice: "tel"
-        }
-    }
 }
 
 /// A challenge that was sent to a user's phone.

@@ -3,10 +3,6 @@ import HTTPTypes
 import JSON
 import Wire
 
-extension HTTPField.Name {
-    fileprivate static let link = Self("Link") ?? .location
-}
-
 /// Groups of users. Source: api; bodies pysdk, recorded answers.
 extension Okta {
     static func getGroup(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {

@@ -8,6 +8,20 @@ extension HTTPField.Name {
     /// Source: docs:reference/core-okta-api; clients repeat it as `X-Okta-Retry-For` (observed, swift, kotlin).
     static let oktaRequestID = Self("X-Okta-Request-Id") ?? .eTag
     static let pragma = Self("Pragma") ?? .cacheControl
+    static let rateLimit = Self("X-Rate-Limit-Limit") ?? .eTag
+    static let rateRemaining = Self("X-Rate-Limit-Remaining") ?? .eTag
+    static let rateReset = Self("X-Rate-Limit-Reset") ?? .eTag
+    static let link = Self("Link") ?? .location
+    static let referrerPolicy = Self("Referrer-Policy") ?? .contentSecurityPolicy
+    /// Where a browser says a request comes from (Fetch Metadata Request Headers, section 2.3).
+    static let fetchSite = Self("Sec-Fetch-Site") ?? .origin
+    static let forwarded = Self("Forwarded") ?? .eTag
+    static let forwardedHost = Self("X-Forwarded-Host") ?? .eTag
+    static let forwardedProto = Self("X-Forwarded-Proto") ?? .eTag
+    /// RFC 9449 section 4.1.
+    static let dpop = Self("DPoP") ?? .authorization
+    /// RFC 9449 section 8; written as in the documented answer (guide:dpop).
+    static let dpopNonce = Self("dpop-nonce") ?? .eTag
 }
 
 extension Okta {
@@ -72,7 +86,9 @@ struct OktaFailureContext: Sendable {
 extension Okta {
     static let presentsFailures = true
 
-    func freshParameters(in setting: FailureSetting<OktaFailure, OktaSwitches>) -> JSONObject {
+    typealias Setting = FailureSetting<OktaFailure, OktaSwitches>
+
+    func freshParameters(in setting: Setting) -> JSONObject {
         var parameters: JSONObject = ["error_id": .string("oae" + setting.identifiers.oktaID(ofLength: 22))]
         if setting.failure == .redirectURIIllegal {
             let client = OktaParameters(of: setting.request)["client_id"] ?? ""
@@ -82,9 +98,7 @@ extension Okta {
         return parameters
     }
 
-    func failureContext(
-        in state: OktaState, _ setting: FailureSetting<OktaFailure, OktaSwitches>
-    ) -> OktaFailureContext {
+    func failureContext(in state: OktaState, _ setting: Setting) -> OktaFailureContext {
         guard setting.isForBrowser else { return OktaFailureContext() }
         let parameters = OktaParameters(of: setting.request)
         if setting.failure.reachesClient { return OktaFailureContext(address: address(parameters, in: state, setting)) }
@@ -98,9 +112,7 @@ extension Okta {
     }
 
     /// Where a client waits for its answer: as it said now, pushed before, or said when the sign-in began.
-    private func address(
-        _ parameters: OktaParameters, in state: OktaState, _ setting: FailureSetting<OktaFailure, OktaSwitches>
-    ) -> OktaReturnAddress? {
+    private func address(_ parameters: OktaParameters, in state: OktaState, _ setting: Setting) -> OktaReturnAddress? {
         guard setting.route == "authorize" else {
             return parameters["tx"].flatMap { state.signIns[$0] }.flatMap { OktaReturnAddress($0.request, state) }
         }
@@ -112,8 +124,7 @@ extension Okta {
     }
 
     func present(
-        _ response: inout Response, _ parameters: JSONObject, _ context: OktaFailureContext,
-        in setting: FailureSetting<OktaFailure, OktaSwitches>
+        _ response: inout Response, _ parameters: JSONObject, _ context: OktaFailureContext, in setting: Setting
     ) {
         if setting.failure == .rateLimited { Self.noteLimit(in: &response, setting) }
         Self.completeChallenge(in: &response, setting)
@@ -148,9 +159,7 @@ extension Okta {
 
     /// Names what an access token was refused for. Source: panva/openid-client#102, a recorded answer of userinfo; algs
     /// authjs, tests; the texts codes.
-    private static func completeChallenge(
-        in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>
-    ) {
+    private static func completeChallenge(in response: inout Response, _ setting: Setting) {
         let path = String(setting.request.path)
         var (server, scope) = (String(path.dropLast("/userinfo".count)), "openid")
         if case .api(let needed)? = setting.access, BearerToken(setting.request.fields, orOf: "dpop").bytes != nil {
@@ -158,8 +167,9 @@ extension Okta {
         } else if setting.access != .bearer {
             return
         }
-        let challenge = response.fields[.wwwAuthenticate] ?? challenges[setting.failure]
-        guard let challenge, let space = challenge.firstIndex(of: " ") else { return }
+        guard let challenge = response.fields[.wwwAuthenticate] ?? challenges[setting.failure],
+            let space = challenge.firstIndex(of: " ")
+        else { return }
         let algorithms = OktaProof.algorithms.map(\.rawValue).joined(separator: " ")
         let opening = challenge.hasPrefix("DPoP") ? "DPoP algs=\"\(algorithms)\"," : String(challenge[..<space])
         response.fields[.wwwAuthenticate] =
@@ -168,7 +178,7 @@ extension Okta {
     }
 }
 
-extension FailureSetting<OktaFailure, OktaSwitches> {
+extension Okta.Setting {
     /// What the route requires; `nil` when the path has none.
     fileprivate var access: OktaAccess? { Okta.routes.first { $0.id == route }?.access }
 
@@ -201,12 +211,6 @@ extension OktaFailure {
         .requestURIClient, .requestURIServer, .loginUnknown, .loginForged, .idTokenHintMissing, .idTokenHintInvalid,
         .postLogoutURIIllegal,
     ]
-}
-
-extension HTTPField.Name {
-    static let rateLimit = Self("X-Rate-Limit-Limit") ?? .eTag
-    static let rateRemaining = Self("X-Rate-Limit-Remaining") ?? .eTag
-    static let rateReset = Self("X-Rate-Limit-Reset") ?? .eTag
 }
 
 /// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit.
@@ -243,7 +247,7 @@ extension Okta {
 
     /// Says when to retry, even when an operator's rule refuses, which counts nothing: clients wait for that (observed,
     /// swift, kotlin).
-    static func noteLimit(in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>) {
+    private static func noteLimit(in response: inout Response, _ setting: Setting) {
         response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
         response.fields[.rateRemaining] = "0"
         response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)

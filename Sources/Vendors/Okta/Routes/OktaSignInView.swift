@@ -154,11 +154,6 @@ extension Okta {
     }
 }
 
-extension HTTPField.Name {
-    /// Where a browser says a request comes from (Fetch Metadata Request Headers, section 2.3).
-    fileprivate static let fetchSite = Self("Sec-Fetch-Site") ?? .origin
-}
-
 /// Distinguishes forms of this server's own pages from forged ones: a page's form carries a value made of a cookie,
 /// which no other site can read.
 struct OktaPageSeal {

@@ -58,7 +58,7 @@ extension Okta {
 
 extension OktaCall {
     func client() throws(Refused) -> OktaClient {
-        return try Refused.require(
+        try Refused.require(
             credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
     }
 }
@@ -118,10 +118,10 @@ extension Okta {
     /// Source: api, guide:implement-oauth-for-okta-serviceapp; that it leaves out what was not granted: inferred.
     private static func orgScopes(_ call: OktaCall, _ request: OktaTokenRequest) throws(Refused) -> [String] {
         let client = request.client
-        guard call.credentials.method == .privateKeyJWT else {
-            let method = call.credentials.method?.rawValue ?? "none"
-            throw Refusal(.orgClientMethod, because: "found \(method); expected private_key_jwt at the org server")
-        }
+        let method = call.credentials.clientFacts?.method
+        try Refused.require(
+            method == .privateKeyJWT, .orgClientMethod,
+            "found \(method?.rawValue ?? "none"); expected private_key_jwt at the org server")
         try Refused.require(
             client.type == .service, .orgClientType,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
@@ -255,7 +255,7 @@ extension Okta {
     ) throws(Refused) -> Reply {
         let text = try request.parameters.required("refresh_token")
         let (token, grant) = try usable(text, call, state, request)
-        if let replaced = token.replaced, call.moment > replaced + .seconds(request.client.rotationLeeway) {
+        if let replaced = token.replaced, call.moment > replaced + .seconds(request.client.refresh.leeway) {
             throw reuse(of: token, call, &state, request)
         }
         var authorization = grant.authorization
@@ -277,7 +277,7 @@ extension Okta {
     private static func usable(
         _ text: String, _ call: OktaCall, _ state: State, _ request: OktaTokenRequest
     ) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
-        guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
+        guard let (token, grant) = state.refreshToken(text) else {
             let kind = OktaTokenKind(of: CompactToken(text)).map { "an \($0.rawValue) token" }
             throw Refusal(
                 .refreshTokenInvalid,
@@ -310,7 +310,7 @@ extension Okta {
         return Refusal(
             .refreshTokenInvalid,
             because: "refresh-token-reused (\(event)): the token was replaced \(age) s ago; expected at most "
-                + "\(request.client.rotationLeeway) s. All tokens since the sign-in were revoked")
+                + "\(request.client.refresh.leeway) s. All tokens since the sign-in were revoked")
     }
 
     /// The requested scopes; all granted ones when the request names none.
@@ -322,17 +322,6 @@ extension Okta {
             denied.isEmpty, .refreshScopeDenied, with: ["scopes": .string(denied.joined(separator: ", "))],
             "found scope \(words.joined(separator: " ")); expected some of \(granted.joined(separator: " "))")
         return granted.filter { words.contains(exactly: $0) }
-    }
-}
-
-extension OktaClient {
-    /// Whether each use of a refresh token yields another one.
-    fileprivate func rotates(_ switches: OktaSwitches) -> Bool {
-        switch switches.refreshRotation {
-        case .perClient: rotates
-        case .on: true
-        case .off: false
-        }
     }
 }
 

@@ -301,12 +301,13 @@ extension Okta {
         }
         let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
         let user = try call.user(in: state)
-        guard step.isAllowed(for: user) else {
+        guard step.statuses.contains(user.status) else {
             // Source: clients that look for the first one (codes leaves it out).
             let cause = step == .suspend ? "Cannot suspend a user that is not active" : "Cannot \(name) this user"
             throw Refusal(
                 step.refusal(for: user), ["cause": .string(cause)],
-                because: "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
+                because: "\(user.login) is \(user.status.rawValue); expected "
+                    + "\(step.statuses.map(\.rawValue).joined(separator: ", ")) for \(name)")
         }
         let changed = state.take(step, for: user, call.identifiers, at: call.moment)
         switch step {

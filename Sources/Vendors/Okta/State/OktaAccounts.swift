@@ -40,7 +40,7 @@ struct OktaAccounts: Sendable {
         for node in ([document] + more).compactMap({ $0["trusted_origins"] }) {
             origins += try [String].addresses(node)
         }
-        trustedOrigins = origins.map { OktaTrustedOrigin($0) }
+        trustedOrigins = origins.map { OktaTrustedOrigin(origin: OktaTrustedOrigin.normalized($0)) }
         servers = try Self.servers(try document.required("servers"), fixtures)
         let form = RecordForm.fixture(fixtures)
         let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(of: try nodes("groups"), form))
@@ -248,9 +248,7 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     var requiresPKCE = false
     var bindsTokens = false
     var requiresPushedRequests = false
-    var rotation: RotationType?
-    /// How long a rotated refresh token still works, in seconds.
-    var rotationLeeway = 30
+    var refresh = Rotation()
     var consentMethod = ConsentMethod.trusted
     var assurance = Assurance.one
     /// Whether people sign in on the page; `nil` for what the switch login-mode says (ours).
@@ -263,8 +261,15 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     /// Whether it has no secret and no keys.
     var isPublic: Bool { methods == [.none] }
 
-    /// Browser apps rotate unless configured otherwise. Source: guide:refresh-tokens.
-    var rotates: Bool { (rotation ?? (type == .browser ? .rotate : .static)) == .rotate }
+    /// Whether each use of a refresh token yields another one: browser apps rotate unless configured otherwise. Source:
+    /// guide:refresh-tokens.
+    func rotates(_ switches: OktaSwitches) -> Bool {
+        switch switches.refreshRotation {
+        case .perClient: (refresh.type ?? (type == .browser ? .rotate : .static)) == .rotate
+        case .on: true
+        case .off: false
+        }
+    }
 
     func allows(_ grant: String) -> Bool { grants.contains(exactly: grant) }
 
@@ -299,7 +304,7 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
         coder.member("pkce_required", &requiresPKCE, or: false)
         coder.member("dpop_bound_access_tokens", &bindsTokens, or: false)
         coder.member("require_pushed_authorization_requests", &requiresPushedRequests, or: false)
-        codeRotation(&coder)
+        coder.member("refresh_token", &refresh, or: Rotation())
         coder.member("consent_method", &consentMethod, or: .trusted)
         coder.member("assurance", &assurance, or: .one)
         coder.member("login_mode", &loginMode)
@@ -314,20 +319,10 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
             or: "client \(id) authenticates with a secret and has none")
     }
 
-    private mutating func codeRotation(_ coder: inout RecordCoder) {
-        var refresh = Rotation(type: rotation, leeway: rotationLeeway)
-        coder.member("refresh_token", &refresh, or: refresh, write: { $0.json(.whole) }) {
-            (node) throws(FixtureProblem) in
-            var refresh = Rotation()
-            try refresh.read(node, .export(.whole))
-            return refresh
-        }
-        (rotation, rotationLeeway) = (refresh.type, refresh.leeway)
-    }
-
     /// The member `refresh_token`. Source: guide:refresh-tokens.
-    private struct Rotation: CodedRecord {
+    struct Rotation: CodedRecord, RecordValue {
         var type: RotationType?
+        /// How long a rotated refresh token still works, in seconds.
         var leeway = 30
 
         mutating func code(_ coder: inout RecordCoder) {

@@ -150,7 +150,7 @@ extension Okta {
 
     private static func addUser(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let groups = try groups(call, state.groups)
-        let user = try call.read { members in
+        var user = try call.read { members in
             var user = OktaUser()
             user.login = members.text("login", atLeast: 1, atMost: 255)
             user.password = members.optionalText("password", atLeast: 1, atMost: 255)
@@ -161,14 +161,12 @@ extension Okta {
             return user
         }
         guard state.user(user.login) == nil else { throw ControlRefusal("another user signs in as \(user.login)") }
-        var added = user
-        added.id = call.identifiers.oktaID("00u")
-        (added.created, added.lastUpdated, added.statusChanged) = (call.moment, call.moment, call.moment)
-        added.activated = added.status == .staged ? nil : call.moment
-        added.passwordChanged = added.password == nil ? nil : call.moment
-        added.groups = groups
-        state.add(added)
-        return shown(added)
+        (user.id, user.groups) = (call.identifiers.oktaID("00u"), groups)
+        (user.created, user.lastUpdated, user.statusChanged) = (call.moment, call.moment, call.moment)
+        user.activated = user.status == .staged ? nil : call.moment
+        user.passwordChanged = user.password == nil ? nil : call.moment
+        state.add(user)
+        return shown(user)
     }
 
     /// The ids of the groups that an action names, after Everyone.

@@ -141,7 +141,7 @@ extension Okta {
     ) -> String? {
         var facts = OktaProofFacts(OktaProof(bytes: Array(token.bytes)), context, in: setting)
         let (state, moment) = (setting.state, setting.moment)
-        facts.nonces = state.goodNonces(at: moment)
+        facts.nonces = state.goodNonces(at: moment).map(\.id)
         let thumbprint = facts.proof?.key.thumbprint
         if let thumbprint, let id = facts.proof?.id {
             facts.isReplayed = state.isUsed(.proof, id, of: thumbprint, at: moment)
