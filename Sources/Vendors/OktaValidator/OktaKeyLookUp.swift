@@ -214,8 +214,7 @@ extension VerificationKey {
     static func okta(_ jwk: JSON, id: String?, _ profile: BehaviourProfile) throws(KeyError) -> VerificationKey {
         let read = ["kty", "n", "e"]
         // Repeated members stay, so that they are refused.
-        var members = JSONObject(
-            (jwk.object ?? [:]).filter { read.contains($0.name) }.map { ($0.name, $0.value) })
+        var members = JSONObject((jwk.object ?? [:]).filter { read.contains($0.name) }.map { ($0.name, $0.value) })
         if profile == .observed {
             members["kty"] = "RSA"
             for name in ["n", "e"] {

@@ -155,8 +155,7 @@ enum OktaTokenRules {
             Rule("token-in-query", "no access_token in the query", "codes", orFail: .accessTokenInQuery) {
                 facts, finding in facts.isInQuery ? finding.judge(.text("access_token in the query"), false) : nil
             },
-            .bearerPresent(
-                "token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing),
+            .bearerPresent("token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing),
         ] + Rule.bearerOnce(orFail: .accessTokenInvalid) + form + [notIDToken, expiryPresent, expiry])
 
     /// Any token of the server, wherever it was sent.

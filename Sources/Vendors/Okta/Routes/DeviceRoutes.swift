@@ -49,38 +49,34 @@ extension OktaState {
 }
 
 /// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
-extension Okta {
-    static func redeemDeviceCode(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let code = try request.parameters.required("device_code")
-        let device = try device(code, request, in: state, at: call.moment)
+extension OktaTokenRequest {
+    func redeemDeviceCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let code = try parameters.required("device_code")
+        let device = try device(code, in: state, at: call.moment)
         switch device.status {
         case .pending: throw poll(device, &call, &state)
         case .denied:
             let user = device.authorization.userID ?? "the user"
             throw Refusal(.deviceDenied, because: "found that \(user) refused the device; expected an approval")
         case .approved, .used:
-            try requireActive(device.authorization, in: state, orFail: .deviceDenied)
-            return try grantTokens(device.authorization, &call, &state, request) { _, state in
+            try Okta.requireActive(device.authorization, in: state, orFail: .deviceDenied)
+            return try grantTokens(device.authorization, &call, &state) { _, state in
                 state.deviceGrants.change(device.key) { $0.status = .used }
             }
         }
     }
 
     /// The request of a device, if it is this client's and server's and still counts.
-    private static func device(
-        _ code: String, _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaDeviceGrant {
+    private func device(_ code: String, in state: State, at moment: Moment) throws(Refused) -> OktaDeviceGrant {
         let device = try Refused.require(
             state.deviceGrants[code], .deviceCodeInvalid,
             "found a device code that is unknown here; expected one of this sandbox")
-        let (client, server) = (device.authorization.clientID, device.authorization.serverID)
+        let first = device.authorization
         let complaint: String? =
-            if !client.hasSameBytes(as: request.client.id) {
-                "found client \(request.client.id); expected \(client), which got the device code"
-            } else if !server.hasSameBytes(as: request.server.id) {
-                "found server \(request.server.id); expected \(server), which gave the device code"
+            if !first.clientID.hasSameBytes(as: client.id) {
+                "found client \(client.id); expected \(first.clientID), which got the device code"
+            } else if !first.serverID.hasSameBytes(as: server.id) {
+                "found server \(server.id); expected \(first.serverID), which gave the device code"
             } else if device.status == .used {
                 "found a device code that was used; expected one use"
             } else if moment >= device.expires + OktaDeviceGrant.memory {
@@ -96,7 +92,7 @@ extension Okta {
     }
 
     /// Notes a poll that nobody has answered yet, and how long after the last one it came.
-    private static func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
+    private func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
         let moment = call.moment
         let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
         let isEarly = pause.map { (0..<Double(device.interval)).contains($0) } ?? false

@@ -35,8 +35,7 @@ extension Okta {
             isServed, .internalError,
             "the drill break has these keys answer 500; expected the drill repair before they are read")
         let entries = keys.published.compactMap { published($0.key, call.switches) }
-        return .respond(
-            .json(["keys": .array(entries)]).with(.cacheControl, call.switches.keysCacheControl.fieldValue))
+        return .respond(.json(["keys": .array(entries)]).with(.cacheControl, call.switches.keysCacheControl.fieldValue))
     }
 }
 

@@ -295,8 +295,7 @@ extension OktaAccounts {
     /// The server with that id; by default the first custom one.
     func server(named id: String?) throws(ControlRefusal) -> OktaServer {
         guard let id else { return defaultServer }
-        return try ControlRefusal.require(
-            server(id), "no authorization server is called", id, among: servers.map(\.id))
+        return try ControlRefusal.require(server(id), "no authorization server is called", id, among: servers.map(\.id))
     }
 }
 
