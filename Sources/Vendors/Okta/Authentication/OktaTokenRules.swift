@@ -178,43 +178,37 @@ enum OktaTokenRules {
         Rule.structure(orFail: .accessTokenInvalid)
         + [
             Rule(.algorithm(is: .rs256, source: "ref"), orFail: .accessTokenInvalid),
-            Rule(.critical(), orFail: .accessTokenInvalid), Rule(.keyReferences), key, signature, issuer,
+            Rule(.critical(), orFail: .accessTokenInvalid), Rule(.keyReferences),
+            Rule("key-published", "kid of a published key of the server", "ref", orFail: .accessTokenInvalid) {
+                facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let header = token.compact.header else { return .notJudged }
+                let outcome = finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
+                if outcome == .failed {
+                    finding?.expected = .anyOf(facts.keyIDs)
+                    finding?.note = facts.keyMistake
+                }
+                return outcome
+            },
+            Rule("signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid) { facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let key = facts.key else { return .notJudged }
+                return token.signature(by: key, &finding)
+            },
+            Rule(
+                "issuer", "the issuer of the server", "ref; any form of the sandbox's address: ours",
+                orFail: .accessTokenInvalid
+            ) { facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let claims = token.compact.claims else { return .notJudged }
+                let outcome = finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
+                if outcome == .failed {
+                    finding?.expected = .anyOf(facts.issuers)
+                    finding?.note = facts.issuerMistake
+                }
+                return outcome
+            },
         ]
-
-    private static let key = Rule(
-        "key-published", "kid of a published key of the server", "ref", orFail: .accessTokenInvalid
-    ) { facts, finding in
-        guard let token = facts.token else { return nil }
-        guard let header = token.compact.header else { return .notJudged }
-        let outcome = finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
-        if outcome == .failed {
-            finding?.expected = .anyOf(facts.keyIDs)
-            finding?.note = facts.keyMistake
-        }
-        return outcome
-    }
-
-    private static let signature = Rule(
-        "signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid
-    ) { facts, finding in
-        guard let token = facts.token else { return nil }
-        guard let key = facts.key else { return .notJudged }
-        return token.signature(by: key, &finding)
-    }
-
-    private static let issuer = Rule(
-        "issuer", "the issuer of the server", "ref; any form of the sandbox's address: ours",
-        orFail: .accessTokenInvalid
-    ) { facts, finding in
-        guard let token = facts.token else { return nil }
-        guard let claims = token.compact.claims else { return .notJudged }
-        let outcome = finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
-        if outcome == .failed {
-            finding?.expected = .anyOf(facts.issuers)
-            finding?.note = facts.issuerMistake
-        }
-        return outcome
-    }
 
     private static let notIDToken = Rule(
         "access-token", "an access token, whose jti begins with “AT.”", "ours", .ours, orFail: .accessTokenInvalid

@@ -30,11 +30,7 @@ extension Okta {
         (signIn.request, signIn.began) = (request, call.moment)
         let policy = OktaSignInPolicy(request, client, server, call.switches)
         return try finishing(signIn, &state) { (state) throws(Refused) in
-            signIn.authentication = try authenticatedUser(policy, call, state)
-            if signIn.authentication == nil, !policy.isOnPage {
-                signIn.authentication = try anybody(policy, call, state)
-            }
-            return try proceed(signIn, policy, &call, &state)
+            try policy.begin(signIn, &call, &state)
         }
     }
 
@@ -56,47 +52,6 @@ extension Okta {
             if error.failure.reachesClient { state.finish(signIn) }
             throw error
         }
-    }
-
-    /// Who is signed in already: by a session token, or by the browser's session; `nil` for nobody.
-    static func authenticatedUser(
-        _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> OktaAuthentication? {
-        let request = policy.request
-        if let token = request.sessionToken {
-            let known = state.sessionTokens[token].flatMap { $0.complaint(at: call.moment) == nil ? $0 : nil }
-            var authentication = try Refused.require(
-                known?.content, .loginRequired,
-                "sessionToken is unknown, used or expired; expected one of authn, used once")
-            (authentication.moment, authentication.sessionToken) = (call.moment, token)
-            return authentication
-        }
-        let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
-        if let session, !request.prompts.contains(.login), policy.accepts(session, at: call.moment) {
-            return OktaAuthentication(
-                userID: session.userID, moment: session.authenticated, methods: session.methods, sessionID: session.id)
-        }
-        guard policy.asksNobody else { return nil }
-        if let session, let age = request.maxAge {
-            throw Refusal(
-                .reauthenticationRequired,
-                because: "the user signed in at \(session.authenticated.rfc3339); expected at most \(age) s ago")
-        }
-        throw Refusal(
-            .loginRequired,
-            because: "\(missingSession(call)), and prompt is none; expected a session or another prompt")
-    }
-
-    /// The user who signs in without being asked: the one of `login_hint`, else the default user (ours).
-    static func anybody(
-        _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> OktaAuthentication {
-        let name = policy.request.loginHint ?? call.vendor.accounts.defaultUserID
-        let user = try Refused.require(
-            state.user(name), .accessDenied,
-            "found \(policy.request.loginHint == nil ? "the default user" : "login_hint") \(name); expected the login or id of "
-                + "a user\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
-        return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 
     // MARK: - Pushed authorization requests (RFC 9126)

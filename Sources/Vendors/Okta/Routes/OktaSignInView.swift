@@ -135,9 +135,7 @@ extension Okta {
         (signIn.request.clientID, signIn.request.serverID) = (client.id, server.id)
         signIn.request.scopes = device.authorization.scopes
         let policy = OktaSignInPolicy(signIn.request, client, server, call.switches)
-        signIn.authentication = try authenticatedUser(policy, call, state)
-        if signIn.authentication == nil, !policy.isOnPage { signIn.authentication = try anybody(policy, call, state) }
-        return try proceed(signIn, policy, &call, &state)
+        return try policy.begin(signIn, &call, &state)
     }
 
     /// The page, sealed for the browser that asked for it.
