@@ -82,7 +82,6 @@ struct OktaClientFacts: OktaRuleFacts {
     private(set) var clients: RecordTable<OktaClient>?
 
     var content = Content.form
-    /// Whether the endpoint takes a JSON object too.
     var takesJSON = false
     var namesInQuery: [String] = []
     /// Whether the query has what belongs in a form.
@@ -137,7 +136,6 @@ struct OktaClientFacts: OktaRuleFacts {
 
     // MARK: - Reading a request
 
-    /// Reads how a request authenticates its client.
     init(_ arrival: OktaArrival, _ parameters: OktaParameters, takesJSON: Bool) {
         self.init(arrival.authenticationContext.clients, at: arrival.moment)
         self.takesJSON = takesJSON

@@ -53,7 +53,6 @@ struct OktaDeviceFacts: OktaRuleFacts {
     let compact: CompactToken?
     let moment: Moment
     let profile: OktaSwitches.SSWSProfile
-    /// Whether it is the organization's API token.
     let isAPIToken: Bool
 
     // What the path names, known with the state.

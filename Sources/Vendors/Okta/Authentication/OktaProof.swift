@@ -64,9 +64,7 @@ enum OktaProofKey: Sendable {
 }
 
 struct OktaProofFacts: OktaRuleFacts {
-    /// The access token beside a proof.
     struct Access: Sendable {
-        /// Whether it came under the scheme `DPoP`.
         let isUnderDPoP: Bool
         /// The thumbprint of the key that it is bound to; `nil` for none.
         let boundKey: String?

@@ -6,14 +6,12 @@ import Tokens
 /// A token of a server as it reads it back; its members are unverified.
 final class OktaToken: Sendable {
     let compact: CompactToken
-    /// The header's `kid`.
     let keyID: String?
     let issuer: String?
     /// The `jti`.
     let id: String?
     /// The id of the user; `nil` in the token of a service or guest.
     let userID: String?
-    /// The id of the client that got the token.
     let clientID: String?
     let scopes: [String]
     // One slot, since nearly every token meets one key only.
@@ -99,7 +97,6 @@ struct OktaTokenFacts: OktaRuleFacts {
             || sandbox.addresses.contains { server.isIssuer(issuer, at: $0) }
     }
 
-    /// The facts about a token that a request brings.
     init(_ token: OktaToken?, _ arrival: OktaArrival, at server: OktaServer) {
         self.init(
             arrival.vendor, token, at: server, arrival.authenticationContext.changedKeys, in: arrival.sandbox,
@@ -125,7 +122,6 @@ struct OktaTokenFacts: OktaRuleFacts {
             ?? "The key was never published here, or it has left since."
     }
 
-    /// Where the token seems to come from.
     var issuerMistake: String? {
         guard let setting, let issuer = token?.issuer else { return nil }
         let bases = setting.sandbox.addresses

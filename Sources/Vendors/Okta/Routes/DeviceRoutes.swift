@@ -13,8 +13,13 @@ extension Okta {
             open < OktaDeviceGrant.mostOpen, .userCodesTooMany,
             "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than "
                 + "\(OktaDeviceGrant.mostOpen)")
+        let id = call.identifiers.uuid()
+        var userCode: String
+        repeat {
+            userCode = OktaUserCode.draw(from: call.identifiers)
+        } while state.deviceGrants[named: ExactText(userCode)] != nil
         let device = OktaDeviceGrant(
-            id: call.identifiers.uuid(), userCode: state.freshUserCode(call.identifiers),
+            id: id, userCode: userCode,
             authorization: OktaAuthorization(clientID: client.id, serverID: server.id, scopes: scopes),
             expires: call.moment + OktaDeviceGrant.lifetime, interval: call.switches.deviceIntervalSeconds)
         state.deviceGrants.add(device, within: OktaState.shortBound)
@@ -36,15 +41,6 @@ extension OktaCall {
             client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
             "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
         return client
-    }
-}
-
-extension OktaState {
-    fileprivate func freshUserCode(_ identifiers: IdentifierSource) -> String {
-        while true {
-            let code = OktaUserCode.draw(from: identifiers)
-            if deviceGrants[named: ExactText(code)] == nil { return code }
-        }
     }
 }
 

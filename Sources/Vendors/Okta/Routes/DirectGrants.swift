@@ -64,7 +64,6 @@ extension OktaTokenRequest {
         return try mfaToken(known, in: state, at: moment)
     }
 
-    /// The authorization of a user who showed one factor.
     private func firstFactor(
         _ method: String, of userID: String, _ scopes: [String], _ call: OktaCall
     ) -> OktaAuthorization {

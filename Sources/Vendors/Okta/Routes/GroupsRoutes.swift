@@ -69,7 +69,7 @@ extension OktaCall {
     fileprivate func group(in state: OktaState) throws(Refused) -> OktaGroup {
         let id = parameters["group"]
         if let group = state.groups[id] { return group }
-        let hint = Nearest.hint(to: id, among: state.groups.all.prefix(20).map(\.id))
+        let hint = state.groups.hint(to: id, by: \.id)
         throw Refusal(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
     }
 }

@@ -136,7 +136,7 @@ extension Okta {
             response = page
             return
         }
-        guard setting.isForBrowser, setting.failure.reachesClient || setting.failure.isShownOnPage,
+        guard setting.isForBrowser, setting.failure.reachesClient || OktaFailure.shownOnPages.contains(setting.failure),
             let body = (try? JSON.parse(response.body))?.object, let error = body["error"]?.string,
             let description = body["error_description"]?.string
         else { return }
@@ -195,9 +195,6 @@ extension OktaFailure {
     /// Whether the client gets it, by redirect, once its redirect URI is known to be its own.
     var reachesClient: Bool { Self.sentToClients.contains(self) }
 
-    /// Whether the user sees it, since no redirect URI can be trusted.
-    fileprivate var isShownOnPage: Bool { Self.shownOnPages.contains(self) }
-
     private static let sentToClients: Set<OktaFailure> = [
         .parameterDuplicate, .stateInvalid, .responseTypeUnsupported, .responseModeUnsupported, .scopeUnknown,
         .scopeMissing, .scopeOpenidRequired, .pkceChallengeMissing, .pkceChallengeIllegal, .pkceMethodUnsupported,
@@ -206,7 +203,8 @@ extension OktaFailure {
         .accessDenied, .userNotAssigned, .policyNotMatched, .parRequired, .serverError, .temporarilyUnavailable,
     ]
 
-    private static let shownOnPages: Set<OktaFailure> = [
+    /// What the user sees, since no redirect URI can be trusted.
+    fileprivate static let shownOnPages: Set<OktaFailure> = [
         .clientUnknown, .redirectURIMissing, .redirectURIIllegal, .requestObjectUnsupported, .requestURIInvalid,
         .requestURIClient, .requestURIServer, .loginUnknown, .loginForged, .idTokenHintMissing, .idTokenHintInvalid,
         .postLogoutURIIllegal,

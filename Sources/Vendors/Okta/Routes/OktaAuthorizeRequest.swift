@@ -87,7 +87,9 @@ extension OktaAuthorizeRequest {
             throw Refusal(.parameterDuplicate, because: "found \(name) more than once; expected each parameter once")
         }
         state = try Self.state(parameters)
-        try Self.checkResponseType(parameters)
+        try Okta.Refused.require(
+            parameters["response_type"] == "code", .responseTypeUnsupported,
+            "response_type is \(parameters["response_type"] ?? "absent"); expected code")
         responseMode = try Self.responseMode(parameters)
         scopes = try server.scopes(of: parameters.words("scope"))
         challenge = try Self.challenge(parameters, client, switches)
@@ -154,14 +156,6 @@ extension OktaAuthorizeRequest {
             isValid(state: state), .stateInvalid,
             "state has \(state.unicodeScalars.count) characters; expected at most 1000")
         return state
-    }
-
-    private static func checkResponseType(_ parameters: OktaParameters) throws(Okta.Refused) {
-        guard let type = parameters["response_type"], type == "code" else {
-            throw Refusal(
-                .responseTypeUnsupported,
-                because: "response_type is \(parameters["response_type"] ?? "absent"); expected code")
-        }
     }
 
     private static func responseMode(_ parameters: OktaParameters) throws(Okta.Refused) -> OktaResponseMode {

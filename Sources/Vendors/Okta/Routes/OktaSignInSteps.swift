@@ -46,7 +46,7 @@ extension OktaSignInPolicy {
         let user = try Refused.require(
             state.user(name), .accessDenied,
             "found \(request.loginHint == nil ? "the default user" : "login_hint") \(name); expected the login or id of "
-                + "a user\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
+                + "a user\(state.users.hint(to: name, by: \.login))")
         return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 
@@ -220,7 +220,7 @@ struct OktaSignInPolicy: Sendable {
     }
 
     func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
-        if authentication.isStrong { return false }
+        if authentication.methods.contains("mfa") { return false }
         switch request.assurance {
         case .twoFactors?: return true
         case .twoFactorsIfPossible?:

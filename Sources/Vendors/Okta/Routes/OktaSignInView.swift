@@ -180,7 +180,6 @@ struct OktaPageSeal {
             + (request.connection.isSecure ? "; Secure" : "")
     }
 
-    /// The hidden fields of a page's form for this browser.
     func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
 
     private func csrf(for tx: String) -> String {

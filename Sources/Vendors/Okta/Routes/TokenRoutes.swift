@@ -39,7 +39,6 @@ extension OktaCall {
     }
 }
 
-/// A client's request for tokens.
 struct OktaTokenRequest: Sendable {
     typealias State = OktaState
     typealias Refused = Okta.Refused

@@ -9,7 +9,7 @@ extension Okta {
         let isActivated = try call.query.read { $0.flag("activate", or: true) }
         let draft = try call.json { OktaUserDraft(&$0) }
         if let unknown = draft.groups.first(where: { state.groups[$0] == nil }) {
-            let hint = Nearest.hint(to: unknown, among: state.groups.all.prefix(20).map(\.id))
+            let hint = state.groups.hint(to: unknown, by: \.id)
             throw Okta.refusal("groupIds", "has \(unknown), and no group has that id\(hint)")
         }
         let address = draft.login.split(separator: "@", omittingEmptySubsequences: false)
@@ -166,12 +166,10 @@ extension OktaCall {
         if let user = state.user(name) { return user }
         throw Refusal(
             .userNotFound, ["id": .string(name)],
-            because: "no user has the id or login "
-                + "\(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
+            because: "no user has the id or login \(name)\(state.users.hint(to: name, by: \.login))")
     }
 }
 
-/// What a request says about a user.
 struct OktaUserDraft {
     let login: String
     let email: String

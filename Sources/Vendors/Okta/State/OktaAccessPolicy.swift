@@ -227,12 +227,9 @@ extension OktaAssignment {
     /// A name that belongs to nobody; `nil` without one.
     func stranger(_ users: RecordTable<OktaUser>, _ groups: RecordTable<OktaGroup>) -> String? {
         if let name = self.users.first(where: { users[$0] == nil && users[named: ExactText($0.lowercased())] == nil }) {
-            return
-                "no user has the id or login \(name)\(Nearest.hint(to: name, among: users.all.prefix(20).map(\.login)))"
+            return "no user has the id or login \(name)\(users.hint(to: name, by: \.login))"
         }
         let name = self.groups.first { groups[$0] == nil && groups[named: ExactText($0)] == nil }
-        return name.map {
-            "no group has the id or name \($0)\(Nearest.hint(to: $0, among: groups.all.prefix(20).map(\.name)))"
-        }
+        return name.map { "no group has the id or name \($0)\(groups.hint(to: $0, by: \.name))" }
     }
 }

@@ -49,7 +49,7 @@ struct OktaAccounts: Sendable {
             of: try nodes("users"), form,
             complaint: { user in
                 user.groups.first { groups[ExactText($0)] == nil }.map {
-                    "no group has the id \($0)\(Nearest.hint(to: $0, among: groups.all.prefix(20).map(\.id)))"
+                    "no group has the id \($0)\(groups.hint(to: $0, by: \.id))"
                 }
             })
         self.users = users
@@ -213,7 +213,6 @@ extension Okta {
     }
 }
 
-/// An application that is registered with the organization.
 struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     /// What kind of application it is. Source: api.
     enum ApplicationType: String, CaseIterable, RecordValue { case web, native, browser, service }
@@ -257,9 +256,6 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     var assigned: OktaAssignment?
     /// The `okta.*` scopes that it may have at the org server.
     var grantedScopes: [String] = []
-
-    /// Whether it has no secret and no keys.
-    var isPublic: Bool { methods == [.none] }
 
     /// Whether each use of a refresh token yields another one: browser apps rotate unless configured otherwise. Source:
     /// guide:refresh-tokens.

@@ -235,7 +235,6 @@ enum OktaQuestion {
         ("favorite_sports_player", "Who is your favorite sports player?"),
     ]
 
-    /// The question as the API shows it.
     static func json(_ id: String) -> JSON {
         ["question": .string(id), "questionText": JSON(known.first { $0.id == id }?.text)]
     }

@@ -40,14 +40,17 @@ struct OktaState: Sendable {
     func user(_ name: String) -> OktaUser? { users[name] ?? users[named: ExactText(name.lowercased())] }
 }
 
-// MARK: - Storing within bounds
-
 extension RecordTable {
     /// Stores a record, and removes the oldest ones beyond the bound.
     @discardableResult
     mutating func add(_ record: Record, within bound: RecordBound) -> [Record] {
         store(record)
         return shrink(to: bound, sparing: record.key)
+    }
+
+    /// What a mistyped name may have meant; of many records, the first ones are compared.
+    func hint(to name: String, by value: (Record) -> String) -> String {
+        Nearest.hint(to: name, among: all.prefix(20).map(value))
     }
 }
 

@@ -174,8 +174,7 @@ extension Okta {
         var ids = known.everyone
         for name in try call.read({ $0.texts("groups") }) ?? [] {
             guard let group = known[name] ?? known[named: ExactText(name)] else {
-                let hint = Nearest.hint(to: name, among: known.all.prefix(20).map(\.name))
-                throw ControlRefusal("no group has the id or name \(name)\(hint)")
+                throw ControlRefusal("no group has the id or name \(name)\(known.hint(to: name, by: \.name))")
             }
             if !ids.contains(group.id) { ids.append(group.id) }
         }

@@ -25,7 +25,6 @@ struct OktaTokenMaker: Sendable {
 
     var issuer: String { server.issuer(at: base) }
 
-    /// The `exp` of an access token made now.
     var accessTokenExpiry: Moment { moment + .seconds(expiresIn) }
 
     var expiresIn: Int { accessTokenLifetime ?? server.accessTokenLifetime }
