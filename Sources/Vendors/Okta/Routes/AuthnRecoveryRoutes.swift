@@ -14,12 +14,9 @@ extension Okta {
         try Refused.require(
             isTrusted || channel == "EMAIL" || kind != nil, .recoveryForbidden,
             "found factorType \(channel ?? "absent"); expected EMAIL, SMS or CALL, or the API token of a trusted app")
-        let known = state.user(name)
-        guard var user = known else {
-            if isTrusted {
-                throw Refusal(
-                    .recoveryUserUnknown, because: "no user has the login or id \(name); expected one that exists")
-            }
+        guard var user = state.user(name) else {
+            try Refused.require(
+                !isTrusted, .recoveryUserUnknown, "no user has the login or id \(name); expected one that exists")
             return pretendRecovery(for: name, isUnlock, kind, &call)
         }
         try Refused.require(

@@ -35,10 +35,9 @@ extension Okta {
     }
 
     static func requireForm(_ call: OktaCall) throws(Refused) {
-        guard call.request.method == .post, !call.request.isForm else { return }
-        throw Refusal(
-            .mediaType,
-            because: "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
+        try Refused.require(
+            call.request.method != .post || call.request.isForm, .mediaType,
+            "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
                 + "application/x-www-form-urlencoded")
     }
 
@@ -162,7 +161,8 @@ extension Response {
     /// The answer that takes a browser to another address; a client that asks a page for JSON gets the address.
     static func onward(to location: String, from request: Request) -> Response {
         var response: Response
-        if request.isForPage, OktaPageFormat(preferredBy: request) == .json {
+        let isForPage = request.path.hasPrefix("/login/") || request.path == "/activate"
+        if isForPage, OktaPageFormat(preferredBy: request) == .json {
             response = .json(["location": .string(location)])
             response.fields[.cacheControl] = "no-store"
         } else {
@@ -173,11 +173,6 @@ extension Response {
         response.fields[.referrerPolicy] = "no-referrer"
         return response
     }
-}
-
-extension Request {
-    /// Whether it is for one of the pages on which people sign in.
-    var isForPage: Bool { path.hasPrefix("/login/") || path == "/activate" }
 }
 
 extension OktaClient {

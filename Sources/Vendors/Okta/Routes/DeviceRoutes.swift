@@ -170,9 +170,8 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
 enum OktaUserCode {
     /// Capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
     private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
-    private static let length = 8
 
-    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(length, of: alphabet) }
+    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(8, of: alphabet) }
 
     /// What a user meant: case, blanks and hyphens do not count (observed, widget).
     static func read(_ text: String) -> String { String(text.uppercased().filter { $0 != "-" && !$0.isWhitespace }) }

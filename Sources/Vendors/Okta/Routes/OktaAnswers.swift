@@ -126,7 +126,12 @@ extension Okta {
     func present(
         _ response: inout Response, _ parameters: JSONObject, _ context: OktaFailureContext, in setting: Setting
     ) {
-        if setting.failure == .rateLimited { Self.noteLimit(in: &response, setting) }
+        if setting.failure == .rateLimited {
+            // Even when an operator's rule refuses, which counts nothing: clients wait for it (observed, swift, kotlin).
+            response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
+            response.fields[.rateRemaining] = "0"
+            response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
+        }
         Self.completeChallenge(in: &response, setting)
         if setting.failure == .userCodeInvalid, setting.route == "activate.submit" {
             response = activationPage(setting.request, setting.identifiers, at: setting.base, alert: .invalidUserCode)
@@ -243,14 +248,6 @@ extension Okta {
         call.findings = findings
     }
 
-    /// Says when to retry, even when an operator's rule refuses, which counts nothing: clients wait for that (observed,
-    /// swift, kotlin).
-    private static func noteLimit(in response: inout Response, _ setting: Setting) {
-        response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
-        response.fields[.rateRemaining] = "0"
-        response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
-    }
-
     /// The client as which the request counts, proven or not; only known ones, so that they are few.
     private func clientID(of call: OktaCall) -> String {
         if let client = call.credentials.client { return client.id }
@@ -281,12 +278,9 @@ struct OktaRateWindow: Sendable, Equatable, KeyedRecord, CodedRecord {
 
     var ends: Moment { began + Self.length }
 
-    /// Whether it is the current one; it is not after the clock was moved back.
-    func contains(_ moment: Moment) -> Bool { began <= moment && moment < ends }
-
-    /// Counts a request, in a new window if this one is over.
+    /// Counts a request, in a new window if this one is over, or the clock was moved back before it.
     mutating func add(at moment: Moment) {
-        if !contains(moment) { (began, count) = (moment, 0) }
+        if moment < began || moment >= ends { (began, count) = (moment, 0) }
         count = min(count + 1, Ordinal.largest)
     }
 

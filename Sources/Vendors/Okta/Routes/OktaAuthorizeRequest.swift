@@ -139,10 +139,9 @@ extension OktaAuthorizeRequest {
             case .all: true
             case .never: false
             }
-        guard isRequired else { return }
-        throw Refusal(
-            .parRequired,
-            because: "found a plain request; expected a request_uri from the server's par endpoint, since "
+        try Okta.Refused.require(
+            !isRequired, .parRequired,
+            "found a plain request; expected a request_uri from the server's par endpoint, since "
                 + (switches.pushRequirement == .all ? "switch par-required is all" : "client \(client.id) must push"))
     }
 
@@ -175,19 +174,16 @@ extension OktaAuthorizeRequest {
             case .never: false
             }
         guard let challenge = parameters["code_challenge"] else {
-            guard isRequired else { return nil }
-            throw Refusal(
-                .pkceChallengeMissing,
-                because: "there is no code_challenge; expected one, since "
+            try Okta.Refused.require(
+                !isRequired, .pkceChallengeMissing,
+                "there is no code_challenge; expected one, since "
                     + (switches.pkce == .always ? "switch pkce is always" : "client \(client.id) must use PKCE"))
+            return nil
         }
-        guard let method = parameters["code_challenge_method"], method == "S256" else {
-            throw Refusal(
-                .pkceMethodUnsupported,
-                because: "code_challenge_method is "
-                    + (parameters["code_challenge_method"] ?? "absent, which means plain (RFC 7636 section 4.3)")
-                    + "; expected S256")
-        }
+        let method = parameters["code_challenge_method"]
+        try Okta.Refused.require(
+            method == "S256", .pkceMethodUnsupported,
+            "code_challenge_method is \(method ?? "absent, which means plain (RFC 7636 section 4.3)"); expected S256")
         if let fault = OktaCode.fault(in: challenge) {
             throw Refusal(
                 .pkceChallengeIllegal,
@@ -214,11 +210,9 @@ extension OktaAuthorizeRequest {
         guard isNumber, let age = Int(text), ages.contains(age) else {
             throw Refusal(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
         }
-        if age == 0, prompts.contains(.none) {
-            throw Refusal(
-                .maxAgeNone, because: "max_age is 0, for which the user must sign in; expected another prompt than none"
-            )
-        }
+        try Okta.Refused.require(
+            age > 0 || !prompts.contains(.none), .maxAgeNone,
+            "max_age is 0, for which the user must sign in; expected another prompt than none")
         return age
     }
 

@@ -88,6 +88,7 @@ extension OktaTokenRequest {
         return authorization
     }
 
+    /// Judges the token to exchange, and then the audience that is asked for.
     private func judge(
         _ subject: OktaSubject, by rules: RuleList<OktaSubject>, _ call: inout OktaCall
     ) throws(Refused) {

@@ -100,14 +100,12 @@ extension OktaTokenRequest {
         guard let known = user.password, Digest.areEqual(Array(known.utf8), Array(password.utf8)) else {
             throw Refusal(.passwordWrong, because: "found another password; expected that of \(user.login)")
         }
-        switch user.status {
-        case .active: return user
-        case .passwordExpired:
-            throw Refusal(.passwordExpired, because: "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
-        case .deprovisioned, .lockedOut, .provisioned, .recovery, .staged, .suspended:
-            throw Refusal(
-                .passwordWrong, because: "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
-        }
+        try Refused.require(
+            user.status != .passwordExpired, .passwordExpired,
+            "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
+        try Refused.require(
+            user.isActive, .passwordWrong, "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
+        return user
     }
 
     // MARK: - The grant `client_credentials`: a service acts for itself
@@ -212,26 +210,24 @@ extension OktaTokenRequest {
 
     /// Source: RFC 7636 section 4.6; a verifier without a challenge: RFC 9700 section 4.8.2.
     private func checkVerifier(of code: OktaCode, _ verifier: String?) throws(Refused) {
-        switch (code.challenge, verifier) {
-        case (nil, nil): return
-        case (nil, _?):
-            throw Refusal(
-                .pkceNotBegun, because: "found a code_verifier; expected none, as authorize got no code_challenge")
-        case (_?, nil):
-            throw Refusal(.pkceVerifierMissing, because: "found no code_verifier; expected the one for code_challenge")
-        case (let challenge?, let verifier?):
-            if let fault = OktaCode.fault(in: verifier) {
-                throw Refusal(
-                    .pkceFailed,
-                    because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
-                        + "(RFC 7636 section 4.1)")
-            }
-            let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
-            try Refused.require(
-                found.hasSameBytes(as: challenge), .pkceFailed,
-                "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
-                    + (DerivedValue.mistake(in: challenge, of: verifier.utf8).map { ". " + $0 } ?? ""))
+        guard let challenge = code.challenge else {
+            return try Refused.require(
+                verifier == nil, .pkceNotBegun,
+                "found a code_verifier; expected none, as authorize got no code_challenge")
         }
+        let verifier = try Refused.require(
+            verifier, .pkceVerifierMissing, "found no code_verifier; expected the one for code_challenge")
+        if let fault = OktaCode.fault(in: verifier) {
+            throw Refusal(
+                .pkceFailed,
+                because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
+                    + "(RFC 7636 section 4.1)")
+        }
+        let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
+        try Refused.require(
+            found.hasSameBytes(as: challenge), .pkceFailed,
+            "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
+                + (DerivedValue.mistake(in: challenge, of: verifier.utf8).map { ". " + $0 } ?? ""))
     }
 
     // MARK: - The grant `refresh_token`. Source: guide:refresh-tokens
