@@ -146,6 +146,8 @@ struct BloomreachAccounts: Sendable {
 
     func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
 
+    func holder(ofPublicKey key: String) -> BloomreachProject? { projects.first { $0.publicKey(key) != nil } }
+
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
 
     /// The project that a mint request or an action names; by default the first that fits.
@@ -157,13 +159,23 @@ struct BloomreachAccounts: Sendable {
             among: projects.map(\.token))
     }
 
+    /// The stream that a mint request names; by default the first that fits.
+    func stream(named id: String?, or fits: (BloomreachStream) -> Bool) throws(ControlRefusal) -> BloomreachStream {
+        try ControlRefusal.require(
+            id.map(stream) ?? streams.first(where: fits), "no stream has the id", id ?? "", among: streams.map(\.id))
+    }
+
     var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
+
+    func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
+
+    /// Everything that is never shown.
+    var secretTexts: [String] { signingKeys.map(\.text) + streams.flatMap(\.secretKeys) }
 
     /// A token's `kid` for display; masked if it contains a misplaced secret.
     func shown(keyID: String?) -> Fact {
         guard let keyID else { return .absent }
-        let secrets = signingKeys.map(\.text) + streams.flatMap(\.secretKeys)
-        let holdsSecret = secrets.contains { !$0.isEmpty && keyID.contains($0) }
+        let holdsSecret = secretTexts.contains { !$0.isEmpty && keyID.contains($0) }
         return .text(holdsSecret ? "a text that holds a secret" : keyID)
     }
 }

@@ -198,7 +198,7 @@ extension Bloomreach {
             finding?.found = .text(id)
             return .passed
         }
-        finding?.found = facts.accounts.map { .text($0.owner(ofPrivateKey: id)) }
+        finding?.found = facts.accounts.map { .text($0.owner(of: id) ?? "the id of no private key of the project") }
         return .failed
     }
 
