@@ -67,8 +67,8 @@ extension Bloomreach {
         let properties = try call.read { $0.object("properties") ?? [:] }
         try call.storing { () throws(Refused) in
             let timestamp = try Fields<Bloomreach>(call.members).read { $0.timestamp(at: call.moment) }
-            let entry = TrackedEntry(properties: properties, timestamp: timestamp)
-            try state.store(entry, type, of: ids, in: project)
+            let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
+            try state.store(event, of: ids, in: project)
         }
         return state.summary(of: ids, in: project)
     }

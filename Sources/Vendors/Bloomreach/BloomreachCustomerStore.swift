@@ -156,9 +156,8 @@ struct BloomreachCustomerStore: Sendable {
     /// Adds a cookie to a customer and removes it from its previous owner.
     mutating func give(cookie: String, to number: Int) { give(cookies: [cookie], to: number) }
 
-    mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
+    mutating func track(_ event: BloomreachEvent, by number: Int) {
         lastSequence = Ordinal.next(after: lastSequence)
-        let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
         let entry = BloomreachEventLog.Entry(event, sequence: lastSequence)
         change(number) { $0.events.append(entry) }
     }

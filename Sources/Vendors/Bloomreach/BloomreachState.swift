@@ -72,10 +72,7 @@ struct BloomreachRecords: Sendable {
     var size: StateSize { customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount) }
 
     /// Keeps a click without a customer.
-    mutating func add(click type: String, _ event: TrackedEntry) {
-        newestClicks.append(
-            BloomreachEvent(type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0).json)
-    }
+    mutating func add(click: BloomreachEvent) { newestClicks.append(click.json) }
 
     mutating func add(selfCheck: JSON) { newestSelfChecks.append(selfCheck) }
 }
@@ -241,7 +238,7 @@ private struct BloomreachProjectRecord: CodedRecord {
         }
         let clicks = coder.elements { records.clicks.map(\.json) }
         coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachNewest.capacity) {
-            records.add(click: $0.type, TrackedEntry(properties: $0.properties, timestamp: $0.timestamp))
+            records.add(click: $0)
             return nil
         }
         let checks = coder.elements { records.selfChecks }
