@@ -103,9 +103,11 @@ struct ConsentEvent {
     }
 }
 
-struct CustomerConsents: CodedRecord, Hashable {
+struct CustomerConsents: ContentPart {
     /// By category; `false` if never set.
     var categories: [String: Bool] = [:]
+    /// There are few categories.
+    var byteCount: Int { 0 }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member(
@@ -159,13 +161,16 @@ extension Call<Bloomreach> {
     }
 }
 
-struct CustomerSegments: CodedRecord, Hashable {
+struct CustomerSegments: ContentPart {
     /// The categories that the SDKs know, in the order of the vendor's responses.
     static let categories = ["discovery", "content", "merchandising"]
 
     private var segments: [String: [JSON]] = [:]
 
     init() {}
+
+    /// Bounded by ``byteLimit``, they do not count.
+    var byteCount: Int { 0 }
 
     var isEmpty: Bool { segments.values.allSatisfy(\.isEmpty) }
 

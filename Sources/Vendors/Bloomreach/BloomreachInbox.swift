@@ -23,6 +23,8 @@ struct Inbox: Sendable, Hashable {
 
     func contains(_ id: String) -> Bool { index(of: id) != nil }
 
+    var isFull: Bool { messages.count == Self.capacity }
+
     subscript(id: String) -> InboxMessage? { index(of: id).map { messages[$0] } }
 
     /// The messages that clients of an application see, newest first.
@@ -86,7 +88,7 @@ struct Inbox: Sendable, Hashable {
 
 // MARK: - Fixtures, exports and reloads
 
-extension Inbox: CodedRecord {
+extension Inbox: ContentPart {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("epoch", &epoch, in: 0...Self.mostChanges)
         coder.member("counter", &counter, in: 0...Self.mostChanges)
@@ -113,7 +115,7 @@ extension Inbox: CodedRecord {
 
     private func complaint(about message: InboxMessage) -> String? {
         if contains(message.id) { return "another message of this inbox has the id \(message.id)" }
-        return messages.count == Self.capacity ? "an inbox has at most \(Self.capacity) messages" : nil
+        return isFull ? "an inbox has at most \(Self.capacity) messages" : nil
     }
 
     /// The inbox after the fixtures of its messages were replaced: messages unchanged in the sandbox take the new
@@ -129,7 +131,7 @@ extension Inbox: CodedRecord {
             guard let mine = inbox[message.id] else {
                 // A message removed in the sandbox stays removed, unless the file changed it.
                 let isNew = old[message.id].map { !$0.hasSameContent(as: message) } ?? true
-                if isNew, inbox.messages.count < Self.capacity { inbox.add(message) }
+                if isNew, !inbox.isFull { inbox.add(message) }
                 continue
             }
             guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before)
@@ -166,7 +168,7 @@ extension Bloomreach {
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
         }
-        let inbox = state.content.inbox(of: customer)
+        let inbox = state.content.inboxes[customer]
         let stamp = try call.stamp(after: token, of: inbox, customer.number)
         let start = state.content.begin(at: call.moment)
         let messages = inbox.listed(
@@ -195,13 +197,13 @@ extension Bloomreach {
             throw Refusal(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
-        var inbox = customer.map(state.content.inbox) ?? Inbox()
+        var inbox = customer.map { state.content.inboxes[$0] } ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
             let known = Nearest.known(inbox.messages.lazy.map(\.id))
             throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.shown)\(known)")
         }
         inbox.markRead(messages)
-        if let customer { state.content.setInbox(inbox, of: customer) }
+        if let customer { state.content.inboxes[customer] = inbox }
         return .json(["success": true])
     }
 }
