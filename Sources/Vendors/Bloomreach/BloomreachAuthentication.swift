@@ -165,6 +165,8 @@ struct BloomreachFacts: RuleFacts {
     var accounts: BloomreachAccounts? { vendor?.accounts }
     var compact: CompactToken? { token?.compact }
     var isStream: Bool { stream != nil }
+    /// The customer for whom the token speaks.
+    var ids: BloomreachIDs? { token?.ids(isStream ? "ids" : "sub") }
     var kind: BloomreachCredentialKind? {
         presented.flatMap { $0.authorization.kind(isStream: $0.address?.isStream == true) }
     }

@@ -234,8 +234,12 @@ struct BloomreachContentState: Sendable {
 
 /// A customer's content of one kind.
 protocol ContentPart: CodedRecord, Equatable {
-    /// Its size, as far as it counts for that of the state.
     var byteCount: Int { get }
+}
+
+extension ContentPart {
+    /// Consents and segments are small, and do not count.
+    var byteCount: Int { 0 }
 }
 
 /// Content of one kind by customer; a missing entry is the same as an empty one.
