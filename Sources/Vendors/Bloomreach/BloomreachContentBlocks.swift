@@ -115,15 +115,13 @@ extension Bloomreach {
 
     /// Returns a customer's content for blocks: one entry per id, in the order of the request, including repeats.
     static func personalBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let asked = try body.read { body in
+        let (owner, asked) = try call.ofCustomer { body in
             let asked = body.texts("content_block_ids", isRequired: true) ?? []
             if asked.count > maximumBlocks {
                 body.refuse("content_block_ids", "\(asked.count) ids; expected at most \(maximumBlocks)")
             }
             return asked
         }
-        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         let blocks = call.vendor.content[project.token].blocks

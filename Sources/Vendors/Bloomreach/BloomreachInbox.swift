@@ -160,11 +160,9 @@ extension Bloomreach {
     ///
     /// A customer that is unknown or has no hard id gets no messages or token (ours), so the SDK keeps fetching all.
     static func fetchInbox(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let (application, token) = try body.read {
+        let (owner, (application, token)) = try call.ofCustomer {
             ($0.optionalText("application_id") ?? "", $0.optionalText("sync_token") ?? "")
         }
-        let owner = try call.bind(ids)
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
         }
@@ -183,8 +181,7 @@ extension Bloomreach {
     ///
     /// The sync token is the one returned with the message; it must be well-formed, but may be old (ours).
     static func markInboxRead(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let (messages, token) = try body.read { body in
+        let (owner, (messages, token)) = try call.ofCustomer { body in
             let messages = body.texts("message_ids", isRequired: true) ?? []
             // ours: no inbox holds more messages, and the SDKs send a list of one.
             if !(1...Inbox.capacity).contains(messages.count) {
@@ -192,7 +189,6 @@ extension Bloomreach {
             }
             return (messages, body.text("sync_token"))
         }
-        let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
             throw Refusal(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }

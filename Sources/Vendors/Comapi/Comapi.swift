@@ -18,7 +18,7 @@ final class Comapi: Vendor {
     typealias Switches = ComapiSwitches
     typealias Access = ComapiAccess
     typealias Credentials = ComapiCredentials
-    typealias SocketLabel = ComapiSocket
+    typealias SocketLabel = ComapiCaller
 
     let accounts: ComapiAccounts
     let recentTokens = RecentReadings<ComapiSessionToken>()
@@ -94,7 +94,7 @@ final class Comapi: Vendor {
 
     private static let otherRoutes: [Route<Comapi>] = [
         common.route(
-            "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContentStore.largest,
+            "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContent.largest,
             handler: uploadContent),
         Route(
             "content.read", .get(space + "/content/{content}"), access: .space, evidence: .ours,

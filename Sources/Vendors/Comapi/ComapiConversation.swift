@@ -102,7 +102,7 @@ struct ComapiConversation: Sendable, KeyedRecord, CodedRecord {
         return core
     }
 
-    var etag: String { ComapiETag.tag(of: .object(core)) }
+    var etag: String { JSON.object(core).entityTag }
 
     /// The conversation as sent. Source: test data of the Android SDK.
     var json: JSON {
