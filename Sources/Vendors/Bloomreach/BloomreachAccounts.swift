@@ -38,9 +38,7 @@ final class BloomreachProject: Sendable {
         guard BloomreachAddress.isWellFormed(token) else {
             throw node.problem("the project token “\(token)” is not made of letters, digits and -")
         }
-        var publicKeys: [BloomreachPublicKey] = []
-        for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
-        self.publicKeys = publicKeys
+        publicKeys = try entry["public_keys"]?.elements().map(BloomreachPublicKey.init) ?? []
         idNames = try entry["id_names"]?.strings() ?? []
         privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
         appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
@@ -212,9 +210,7 @@ extension BloomreachAccounts {
 
 extension BloomreachSigningKey {
     fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
-        var keys: [BloomreachSigningKey] = []
-        for node in try node?.elements() ?? [] { keys.append(try BloomreachSigningKey(node, kind: kind)) }
-        return keys
+        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
     }
 }
 
@@ -240,11 +236,7 @@ final class BloomreachPublicKey: Sendable {
 
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
-        var permissions = Set(BloomreachPermission.allCases)
-        if let list = entry["permissions"] {
-            permissions = Set(try [BloomreachPermission].read(list))
-        }
-        self.permissions = permissions
+        permissions = Set(try entry["permissions"].map([BloomreachPermission].read) ?? BloomreachPermission.allCases)
         key = try entry.required("key").string()
         deniedProperties = try entry["denied_properties"]?.strings() ?? []
         deniedEvents = try entry["denied_events"]?.strings() ?? []

@@ -158,10 +158,6 @@ struct BloomreachContentState: Sendable {
     /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
 
-    init() {}
-
-    init(_ content: BloomreachContent) { self = content.initialState }
-
     /// The origin of relative times in content: `moment`, if content was never served before.
     mutating func begin(at moment: Moment) -> Moment {
         let begun = start ?? moment

@@ -3,9 +3,7 @@ import JSON
 
 /// Changes to inboxes, segments and consents without a request from the app (all ours).
 extension Bloomreach {
-    static let contentActions: [VendorAction<Bloomreach>] = inboxActions + customerActions
-
-    private static let inboxActions: [VendorAction<Bloomreach>] = [
+    static let contentActions: [VendorAction<Bloomreach>] = [
         VendorAction(
             "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
             members: owner + [
@@ -27,9 +25,6 @@ extension Bloomreach {
         VendorAction(
             "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
-    ]
-
-    private static let customerActions: [VendorAction<Bloomreach>] = [
         VendorAction(
             "set-segments", about: "Puts a customer into segments, and out of all others.",
             members: owner + [

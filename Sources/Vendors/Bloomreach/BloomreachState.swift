@@ -7,7 +7,7 @@ struct BloomreachState: Sendable {
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
         for (token, customers) in accounts.customers { projects[token] = BloomreachRecords(customers: customers) }
-        self.content = BloomreachContentState(content)
+        self.content = content.initialState
     }
 
     var size: StateSize {

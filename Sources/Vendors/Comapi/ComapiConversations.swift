@@ -6,7 +6,7 @@ import Wire
 /// Conversations. Source: observed, all SDKs; all permissions are ours.
 extension Comapi {
     static func createConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        let draft = try call.body { ComapiConversationDraft(&$0, for: .creation) }
+        let draft = try call.body { ComapiConversationDraft(&$0) }
         let space = call.space.id
         let old = state[space].conversations[draft.id]
         if let old, old.deleted == nil {
@@ -66,7 +66,7 @@ extension Comapi {
 
     static func updateConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = ComapiID(call.parameters["conversation"])
-        let draft = try call.body { ComapiConversationDraft(&$0, for: .update(of: id)) }
+        let draft = try call.body { ComapiConversationDraft(&$0, changing: id) }
         let old = try conversation(call, state)
         try old.checkOwner(call.caller.profileID)
         try call.checkPrecondition(old.etag)
@@ -161,7 +161,9 @@ extension Comapi {
             throw refusal("body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
         }
         let newcomers = Set(changes.map(\.id)).subtracting(conversation.participants.keys)
-        try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
+        try Refused.require(
+            conversation.participants.count + newcomers.count < ComapiConversation.participantCapacity, .bodyTooLarge,
+            "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
         for participant in changes { add(participant, to: conversation.id, &call, &state) }
         return .empty(.created)
     }
