@@ -71,8 +71,6 @@ final class Bloomreach: Vendor {
 
     static let actions: [VendorAction<Bloomreach>] = trackingActions + contentActions
 
-    static let routes: [Route<Bloomreach>] = trackingRoutes + dataRoutes + contentRoutes
-
     /// Sets `application/json` without parameters and a unique id on each response (documented sample).
     ///
     /// By switch `cors`, pages of any origin may read it (ours: the vendor documents nothing, and its SDKs are not
@@ -106,8 +104,9 @@ typealias BloomreachCall = Call<Bloomreach>
 /// A request to Bloomreach, matched to its route.
 typealias BloomreachArrival = Arrival<Bloomreach>
 
-/// Calls that track, read and link. Each route serves both projects and streams: body and response are the same, only
-/// the credentials differ.
+/// Calls that track, read and link, and those for an app's content. Each has a path for projects and, if the vendor's
+/// newer SDKs have one, a path for streams (observed, iOS `RequestFactory.swift`, android5 `ApiEndPoint.kt`): body and
+/// response are the same, only the credentials differ.
 extension Bloomreach {
     private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
     private static let data = "/data/v2/projects/{project}/customers"
@@ -119,7 +118,7 @@ extension Bloomreach {
     private static let withPrivateKey = RouteGroup<Bloomreach>(
         access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages")
 
-    static let trackingRoutes: [Route<Bloomreach>] = [
+    static let routes: [Route<Bloomreach>] = [
         documented.route(
             "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
             access: .keys(.customers), handler: trackCustomer),
@@ -143,9 +142,7 @@ extension Bloomreach {
         observed.route(
             "ids.link", .post("/webxp/projects/{project}/cookies/{cookie}/link-ids"),
             .post("/webxp/streams/{stream}/cookies/{cookie}/link-ids"), handler: linkIDs),
-    ]
 
-    static let dataRoutes: [Route<Bloomreach>] = [
         documented.route(
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes),
             source: "SDK page; reference pages call it private", handler: readAttributes),
@@ -156,13 +153,7 @@ extension Bloomreach {
         observed.route(
             "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, source: "iOS example app",
             secrets: ["customer_token"], handler: mintForExampleApp),
-    ]
 
-    /// Content for an app's customer: inbox, in-app messages, content blocks, consents, segments, recommendations.
-    ///
-    /// Each call has a path for projects and, if the vendor's newer SDKs have one, a path for streams (observed, iOS
-    /// `RequestFactory.swift`, android5 `ApiEndPoint.kt`).
-    static let contentRoutes: [Route<Bloomreach>] = [
         documented.route(
             "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
             observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox,
@@ -223,8 +214,6 @@ struct BloomreachAccess: Sendable {
     var openness = Openness.closed
     /// Whether a stream requires a token here even if it requires few.
     var alwaysNeedsStreamToken = false
-    /// Whether this is one of the two routes that a project may restrict to customer tokens.
-    var isAppInbox = false
 
     enum Openness: Sendable {
         case closed
@@ -248,7 +237,7 @@ struct BloomreachAccess: Sendable {
     }
 
     static let appInbox = BloomreachAccess(
-        accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
+        accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true)
 
     /// Static content: open, but a credential must be valid if sent.
     static let staticContent = BloomreachAccess(

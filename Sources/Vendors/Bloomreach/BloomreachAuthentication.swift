@@ -217,7 +217,7 @@ final class BloomreachToken: Sendable {
     let compact: CompactToken
     /// The `kid` of the header, which names the signing key.
     let keyID: String?
-    private let verification = SignatureMemory<SecretKey>()
+    let verification = SignatureMemory<SecretKey>()
 
     init(bytes: [UInt8]) {
         compact = CompactToken(bytes: bytes)
@@ -225,18 +225,6 @@ final class BloomreachToken: Sendable {
     }
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
-
-    /// The result of the signature check, cached since it depends only on token and key.
-    func signature(by key: BloomreachSigningKey, _ algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(of: compact, by: key.secret, algorithm, &finding)
-    }
-
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    func mistake(
-        by key: BloomreachSigningKey, _ algorithm: Algorithm, among others: () -> [BloomreachSigningKey]
-    ) -> SignatureDiagnosis? {
-        verification.mistake(in: compact, by: key.secret, algorithm) { others().map(\.secret) }
-    }
 
     /// The customer ids in a claim; `nil` unless it is a non-empty map of names to texts.
     func ids(_ claim: String) -> BloomreachIDs? { compact.claims?[claim].flatMap(BloomreachIDs.init(claim:)) }

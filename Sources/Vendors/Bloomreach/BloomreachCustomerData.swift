@@ -310,11 +310,8 @@ struct ComputedAttribute: Sendable {
     init(_ node: FixtureNode, of project: String, _ directory: ContentDirectory) throws(FixtureProblem) {
         let entry = try node.mapping("type", "id", "otherwise", "values")
         let type = try entry.required("type")
-        try ContentShape.word(["segmentation", "expression", "aggregate", "prediction"]).check(type)
-        guard let kind = BloomreachAttribute.Computation(rawValue: try type.string()) else {
-            throw type.problem("nothing of that type is computed")
-        }
-        self.kind = kind
+        try ContentShape.word(BloomreachAttribute.Computation.allCases.map(\.rawValue)).check(type)
+        kind = try type.choice(of: BloomreachAttribute.Computation.self)
         let idNode = try entry.required("id")
         try ContentShape.name.check(idNode)
         id = try idNode.string()

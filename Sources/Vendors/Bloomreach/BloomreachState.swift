@@ -187,7 +187,7 @@ extension BloomreachRecords {
         let changes = customers.codeRows(&coder, since: start)
         coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
         var record = BloomreachProjectRecord(token, self, changes: changes)
-        record.codeRows(&coder)
+        record.code(&coder)
     }
 }
 
@@ -207,28 +207,8 @@ private struct BloomreachProjectRecord: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("token", &token)
-        let listed = coder.elements {
-            changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
-        }
-        coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
-            var number = 0
-            if let complaint = records.customers.add(record, as: &number) { return complaint }
-            if let customer = records.customers[number] {
-                changes.customers.append(BloomreachChanges.Changed(customer: customer, name: record.name))
-            }
-            return nil
-        }
-        codeRest(&coder)
-    }
-
-    /// All but the customers, whose rows are written already.
-    mutating func codeRows(_ coder: inout RecordCoder) {
-        coder.member("token", &token)
-        codeRest(&coder)
-    }
-
-    /// All but the token and the customers.
-    mutating func codeRest(_ coder: inout RecordCoder) {
+        // Their rows are written already.
+        if !coder.isWritingRows { codeCustomers(&coder) }
         let isPart = coder.extent == .changes
         coder.member("removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }) {
             (node) throws(FixtureProblem) in
@@ -247,6 +227,20 @@ private struct BloomreachProjectRecord: CodedRecord {
         }
         coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
         coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
+    }
+
+    private mutating func codeCustomers(_ coder: inout RecordCoder) {
+        let listed = coder.elements {
+            changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
+        }
+        coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
+            var number = 0
+            if let complaint = records.customers.add(record, as: &number) { return complaint }
+            if let customer = records.customers[number] {
+                changes.customers.append(BloomreachChanges.Changed(customer: customer, name: record.name))
+            }
+            return nil
+        }
     }
 
     /// The records read, as changes to the fixtures.

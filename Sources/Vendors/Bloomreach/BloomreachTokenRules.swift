@@ -66,7 +66,7 @@ struct BloomreachTokenFamily {
                 finding?.note = "No key is known to judge it by."
                 return .notJudged
             }
-            let outcome = token.signature(by: key, algorithm, &finding)
+            let outcome = token.verification.outcome(of: token.compact, by: key.secret, algorithm, &finding)
             if outcome == .failed, finding != nil, let mistake = facts.mistake(algorithm) {
                 finding?.note = mistake.description
             }
@@ -124,10 +124,12 @@ extension BloomreachTokenFamily {
 }
 
 extension BloomreachFacts {
-    /// The mistake with a secret that explains an invalid signature.
+    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
     fileprivate func mistake(_ algorithm: Algorithm) -> SignatureDiagnosis? {
         guard let token, let signingKey else { return nil }
-        return token.mistake(by: signingKey, algorithm) { accounts?.signingKeys ?? [] }
+        return token.verification.mistake(in: token.compact, by: signingKey.secret, algorithm) {
+            (accounts?.signingKeys ?? []).map(\.secret)
+        }
     }
 }
 
