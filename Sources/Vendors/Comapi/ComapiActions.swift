@@ -4,6 +4,7 @@ import Wire
 
 /// Changes without a request from the app (all ours).
 extension Comapi {
+    private static let conversation = ActionMember("conversation", "id of the conversation", isRequired: true)
     private static let space = ActionMember("space", "id of the API space; by default the first one")
 
     static let actions: [VendorAction<Comapi>] = [
@@ -32,15 +33,13 @@ extension Comapi {
         VendorAction(
             "send-message", about: "Sends a message as another user, who joins the conversation if necessary.",
             members: [
-                ActionMember("conversation", "id of the conversation", isRequired: true),
-                ActionMember("profile", "id of the sender", isRequired: true),
+                conversation, ActionMember("profile", "id of the sender", isRequired: true),
                 ActionMember("text", "the text; by default Hi"), space,
             ], body: sendMessage),
         VendorAction(
             "mark-message", about: "Records that a user has received or read a message.",
             members: [
-                ActionMember("conversation", "id of the conversation", isRequired: true),
-                ActionMember("profile", "id of the user", isRequired: true),
+                conversation, ActionMember("profile", "id of the user", isRequired: true),
                 ActionMember("message", "id of the message; by default the newest one"),
                 ActionMember("status", "delivered or read; by default read"), space,
             ], body: markMessage),
