@@ -9,26 +9,20 @@ import Emulation
 /// File operations of commands and of the kept state, with system calls and the system's error messages. Foundation would
 /// double the size of the program.
 package enum Files {
-    /// The error of a system call.
     package struct Failure: Error, CustomStringConvertible {
-        /// The system's number of the error.
         package let code: Int32
 
-        /// The error of this thread's last failed call.
         package static var last: Failure { Failure(code: errno) }
 
-        /// The system's words for the error.
         package var description: String { String(cString: strerror(code)) }
     }
 
-    /// Reads a file.
     package static func content(of path: String) throws(Failure) -> [UInt8] {
         let descriptor = try descriptor(of: path, O_RDONLY)
         defer { close(descriptor) }
         return try content(ofDescriptor: descriptor)
     }
 
-    /// Reads a descriptor to the end.
     package static func content(ofDescriptor descriptor: Int32) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         while true {

@@ -214,7 +214,6 @@ struct FixtureOptions: ParsableArguments {
         return FileSystem.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
-    /// The initial behaviour of the vendors.
     func settings(_ sources: OptionSources) throws -> Settings {
         var settings = try sources.settings()
         do {

@@ -47,7 +47,6 @@ struct RoutesCommand: ParsableCommand {
 
     @OptionGroup var fixtureOptions: FixtureOptions
 
-    /// A table with named columns.
     private struct Listing {
         let name: String
         let columns: [String]
@@ -88,7 +87,6 @@ struct RoutesCommand: ParsableCommand {
         Output.json(text)
     }
 
-    /// The requested lists with their matching rows.
     private func listings(_ vendors: [any AnyLoadedVendor]) -> [Listing] {
         let all: [(isWanted: Bool, name: String, make: ([any AnyLoadedVendor]) -> ([String], [[String]]))] = [
             (routes, "routes", Self.routes), (failures, "failures", Self.failures),

@@ -115,7 +115,6 @@ extension HurlReader {
         }
     }
 
-    /// Whether the word that comes next does not continue.
     private func ends(behind word: String) -> Bool {
         let end = position + word.unicodeScalars.count
         return end == scalars.count || !scalars[end].properties.isAlphabetic

@@ -161,7 +161,6 @@ enum HurlConstant {
 }
 
 extension HurlReader {
-    /// The next assert, if one follows.
     mutating func assert() throws(HurlProblem) -> HurlAssert? {
         let start = position
         _ = skipLines()

@@ -163,7 +163,6 @@ extension HurlReader {
         }
     }
 
-    /// The next filter, if one follows.
     private mutating func filter() throws(HurlProblem) -> HurlFilter? {
         let start = position
         skipBlanks()

@@ -20,7 +20,6 @@ struct HurlReader {
         lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
     }
 
-    /// The next character, or `nil` at the end.
     var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
     var place: HurlPlace { place(of: position) }
@@ -51,7 +50,6 @@ struct HurlReader {
         return text(from: start)
     }
 
-    /// The text read since `start`.
     func text(from start: Int) -> String { String(String.UnicodeScalarView(scalars[start..<position])) }
 
     mutating func skipBlanks() {
@@ -98,7 +96,6 @@ struct HurlReader {
         return words.joined(separator: " ")
     }
 
-    /// A problem with what comes next.
     func unexpected(_ expected: String) -> HurlProblem { problem("found \(found); \(expected)") }
 
     /// A problem at a position, by default the current one.
@@ -227,7 +224,6 @@ extension HurlReader {
         }
     }
 
-    /// A status, or `nil` for `*`.
     private mutating func status() throws(HurlProblem) -> Int? {
         let start = position
         if take("*") { return nil }

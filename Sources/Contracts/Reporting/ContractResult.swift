@@ -2,7 +2,6 @@ package import JSON
 
 /// Results as JUnit XML for build servers: one suite per file, one test per case.
 package enum JUnitReport {
-    /// The XML document.
     package static func text(_ results: [ContractResult], named name: String = "contract") -> String {
         let cases = results.flatMap(\.reported)
         let duration = results.reduce(Duration.zero) { $0 + $1.duration }
@@ -71,7 +70,6 @@ package enum JUnitReport {
 }
 
 extension ContractCase {
-    /// A case of something else than a request.
     package init(place: HurlPlace, title: String, remark: String, outcome: Outcome) {
         self.init(
             place: place, title: title, remark: remark, isPreparation: false, status: nil, outcome: outcome,
@@ -86,7 +84,6 @@ extension ContractResult {
 
 package struct ContractResult: Sendable {
     package let file: String
-    /// The result of each request, in order.
     package internal(set) var cases: [ContractCase]
 
     package init(file: String, cases: [ContractCase]) { (self.file, self.cases) = (file, cases) }
@@ -104,13 +101,11 @@ package struct ContractResult: Sendable {
         cases.contains { !$0.isPreparation && ($0.outcome == .passed || !$0.failures.isEmpty) }
     }
 
-    /// The total time of all requests.
     package var duration: Duration { cases.reduce(.zero) { $0 + $1.duration } }
 }
 
 package struct ContractCase: Sendable {
     package enum Outcome: Sendable, Hashable {
-        /// The answer met the expectations.
         case passed
         case failed([ContractFailure])
         /// A control request, omitted because no emulator is asked.
@@ -120,18 +115,14 @@ package struct ContractCase: Sendable {
         case notReached
     }
 
-    /// The request's place in the file.
     package let place: HurlPlace
     /// Method and path as in the file.
     package let title: String
-    /// The comment above the request.
     package let remark: String
     /// Whether the request prepares later ones and does not test the vendor.
     package let isPreparation: Bool
-    /// The answer's status; `nil` without an answer.
     package let status: Int?
     package let outcome: Outcome
-    /// The time it took.
     package let duration: Duration
     /// What another source knows about its failure.
     package fileprivate(set) var explanation: String?
@@ -198,7 +189,6 @@ extension ContractCase {
 }
 
 extension ContractFailure {
-    /// The place, what was wrong, and the difference.
     package func lines(in file: String) -> [String] {
         ["    \(place == .none ? "" : "\(file):\(place.line):\(place.column): ")\(message)"]
             + difference.map { "      " + $0 }

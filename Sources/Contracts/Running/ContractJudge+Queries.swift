@@ -1,7 +1,6 @@
 import JSON
 
 extension ContractJudge {
-    /// What a query finds; `nil` for nothing.
     func value(of query: HurlQuery) throws(ContractFailure) -> ContractValue? {
         var value = try value(of: query.subject, at: query.place)
         for filter in query.filters {
@@ -131,7 +130,6 @@ extension ContractJudge {
     }
 }
 
-/// A query's result: a JSON value, or bytes.
 enum ContractValue: Sendable, Hashable {
     case json(JSON)
     case bytes([UInt8])

@@ -77,7 +77,6 @@ package struct ContractRunner: Sendable {
         }
     }
 
-    /// The variables that an entry sets.
     private static func given(by entry: HurlEntry) -> [(String, HurlPlace)] {
         let options = entry.request.options.compactMap { option -> (String, HurlPlace)? in
             if case .variable(let name, _, let place) = option { (name, place) } else { nil }
@@ -123,7 +122,6 @@ package struct ContractRequest: Sendable, Hashable {
     }
 }
 
-/// The answer to a case's request.
 package struct ContractAnswer: Sendable {
     package let status: Int
     package let fields: [(name: String, value: String)]
@@ -192,7 +190,6 @@ extension ContractRequest {
         return cookies.joined(separator: "; ")
     }
 
-    /// Pairs encoded as in a query or form.
     private static func encoded(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
         var items: [String] = []
         for pair in pairs {

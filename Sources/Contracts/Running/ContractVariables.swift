@@ -1,6 +1,5 @@
 package import JSON
 
-/// The variables of a running file.
 package struct ContractVariables: Sendable, Hashable {
     private var values: [String: JSON]
     /// Variables that requests left out would have set, and where.

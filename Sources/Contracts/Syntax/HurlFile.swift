@@ -7,7 +7,6 @@ package import JSON
 /// column.
 package struct HurlFile: Sendable, Hashable {
     package let name: String
-    /// The requests, in order.
     package let entries: [HurlEntry]
 
     /// Reads a file.
@@ -22,7 +21,6 @@ package struct HurlFile: Sendable, Hashable {
     }
 }
 
-/// One request, and the answer it expects.
 package struct HurlEntry: Sendable, Hashable {
     /// The comment directly above the request; empty without one.
     package let remark: String
@@ -32,7 +30,6 @@ package struct HurlEntry: Sendable, Hashable {
 }
 
 package struct HurlPlace: Sendable, Hashable {
-    /// The line, from 1.
     package let line: Int
     /// The column, in Unicode scalars from 1.
     package let column: Int
@@ -48,7 +45,6 @@ package struct HurlPlace: Sendable, Hashable {
 
 /// Why a Hurl file cannot be read: where, what was found and what was expected.
 package struct HurlProblem: Error, Sendable, Hashable {
-    /// The file's name for messages.
     package let file: String
     package let place: HurlPlace
     /// What was found and what was expected.
@@ -59,7 +55,6 @@ extension HurlProblem: CustomStringConvertible {
     package var description: String { "\(file):\(place.line):\(place.column): \(message)" }
 }
 
-/// A name and a value, both possibly with variables.
 package struct HurlPair: Sendable, Hashable {
     package let name: HurlTemplate
     package let value: HurlTemplate
@@ -89,13 +84,10 @@ package enum HurlOption: Sendable, Hashable {
 }
 
 package enum HurlOptionValue: Sendable, Hashable {
-    /// `null`, a boolean or a number.
     case constant(JSON)
-    /// A text, possibly with variables.
     case text(HurlTemplate)
 }
 
-/// The answer that an entry expects.
 package struct HurlResponse: Sendable, Hashable {
     package let place: HurlPlace
     /// The status; `nil` for `*`.
@@ -106,20 +98,16 @@ package struct HurlResponse: Sendable, Hashable {
     package var captures: [HurlCapture] = []
     /// `[Asserts]`: claims that must hold.
     package var asserts: [HurlAssert] = []
-    /// The exact content.
     package var body: HurlBody?
 }
 
-/// A variable and the query for its value.
 package struct HurlCapture: Sendable, Hashable {
     package let name: HurlTemplate
     package let query: HurlQuery
 }
 
-/// A claim about an answer.
 package struct HurlAssert: Sendable, Hashable {
     package let query: HurlQuery
-    /// What must hold of it.
     package let predicate: HurlPredicate
     package let source: String
 }
@@ -131,12 +119,10 @@ package struct HurlBody: Sendable, Hashable {
         case json([JSONPart])
         /// Text between single or triple backquotes, and the language after the triple ones.
         case text(HurlTemplate, language: String?)
-        /// Bytes in base64 or hexadecimal.
         case bytes([UInt8])
     }
 
     package enum JSONPart: Sendable, Hashable {
-        /// Characters as written.
         case text(String)
         /// A variable inside a string; its value is escaped.
         case inString(HurlVariable)
@@ -158,14 +144,12 @@ package struct HurlBody: Sendable, Hashable {
 
 /// A text in which `{{name}}` stands for the value of a variable.
 package struct HurlTemplate: Sendable, Hashable {
-    /// A piece of the text.
     package enum Part: Sendable, Hashable {
         /// Characters, with escapes resolved.
         case text(String)
         case variable(HurlVariable)
     }
 
-    /// The pieces in order.
     package let parts: [Part]
     package let place: HurlPlace
 
@@ -193,7 +177,6 @@ package struct HurlVariable: Sendable, Hashable {
             && !functions.contains(text)
     }
 
-    /// Whether a character is allowed in a name.
     static func isInName(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true

@@ -42,7 +42,6 @@ struct ControlAPI: Sendable {
         return table?.match(request.method, path) ?? .unowned
     }
 
-    /// The longest content that the call accepts.
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
         // A request that will be refused need not fill the memory first.
         guard case .route(_, let index, _) = match, operations[index].traits.contains(.takesState),
@@ -198,7 +197,6 @@ struct ControlAPI: Sendable {
 struct ControlOperation: Sendable {
     typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
 
-    /// How a call differs from most others.
     struct Trait: OptionSet {
         let rawValue: UInt8
         /// It never requires the control token, so that a probe needs no secret.

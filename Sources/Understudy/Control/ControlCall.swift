@@ -59,7 +59,6 @@ struct ControlCall {
         return Fields(object)
     }
 
-    /// Refuses all but these members.
     func check(_ object: JSONObject, _ allowed: [String]) throws(ControlProblem) {
         try Fields<ControlFields>(object).read { $0.refuseUnknown(allowed) }
     }
@@ -159,7 +158,6 @@ struct ControlProblem: Error {
 }
 
 extension Response {
-    /// The response with the secrets in its content hidden.
     func masked(by redactor: Redactor) -> Response {
         var response = self
         response.body = redactor.answer(body)
@@ -177,7 +175,6 @@ final class SelectedSandbox: Sendable {
     private let directory: SandboxDirectory
     private let found: Mutex<Sandbox?>
 
-    /// Looks up the sandbox of that name, without creating it.
     init(_ name: String, by selector: SandboxSelector, of directory: SandboxDirectory) {
         (self.name, self.selector, self.directory) = (name, selector, directory)
         found = Mutex(directory.existing(name))

@@ -6,7 +6,6 @@ import Wire
 ///
 /// It is made from what the journal shows, so it contains no secrets either.
 enum HARExport {
-    /// An archive of entries as the journal shows them.
     static func json(of entries: [JSON]) -> JSON {
         [
             "log": [

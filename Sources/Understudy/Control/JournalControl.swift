@@ -3,9 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Reading and clearing the journal.
 extension ControlAPI {
-    /// The longest wait that a call may ask for.
     private static let longestWait = Duration.seconds(60)
 
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -81,7 +79,6 @@ extension ControlAPI {
 }
 
 extension JournalEntry {
-    /// The parts of the entry that a list shows.
     fileprivate func brief(_ redactor: Redactor, _ routes: RouteTable) -> JSON {
         let masked = MaskedExchange(self, by: redactor)
         var json: JSONObject = [
@@ -106,12 +103,10 @@ struct JournalQuery {
         case brief
         /// HTTP Archive 1.2, which browsers and proxies can open.
         case har
-        /// Executable contract cases.
         case hurl
     }
 
     private(set) var filter = JournalFilter()
-    /// The number of newest entries to return.
     private var last: Int?
     private(set) var form = Form.json
 
@@ -149,7 +144,6 @@ struct JournalQuery {
         } ?? .json
     }
 
-    /// The newest of the entries, as many as requested.
     func newest(of entries: [JournalEntry]) -> [JournalEntry] { last.map { Array(entries.suffix($0)) } ?? entries }
 
     /// A moment, or how long ago it was by the sandbox's clock.

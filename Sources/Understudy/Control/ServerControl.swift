@@ -105,7 +105,6 @@ extension ControlAPI {
     }
 }
 
-/// The server's metrics.
 extension ControlAPI {
     @Sendable static func readMetrics(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let text = call.emulator.metricsText(calls: operations.map(\.id))
@@ -121,7 +120,6 @@ enum ControlDocument {
         return file.flatMap { try? FixtureNode(file: $0).json().object } ?? [:]
     }()
 
-    /// The document with what depends on the server.
     static func json(asksForToken: Bool) -> JSON {
         var document = text
         var info = document["info"]?.object ?? [:]
@@ -132,7 +130,6 @@ enum ControlDocument {
         return .object(document)
     }
 
-    /// Where references find the schemas.
     static let place = "#/components/schemas/"
 
     static func reference(_ name: String) -> JSON { ["$ref": .string(place + name)] }

@@ -20,7 +20,6 @@ enum CurlReading {
         "--get": "-G", "--head": "-I", "--data": "-d", "--data-raw": "-d", "--data-ascii": "-d", "--data-binary": "-d",
     ]
 
-    /// What the options say.
     private struct Reading {
         var method: String?
         var url: String?

@@ -15,7 +15,6 @@ package struct EditorSchema: Sendable {
         self.bytes = bytes
     }
 
-    /// A schema made from what the program knows.
     init(path: String, title: String, _ schema: JSON) {
         let (schema, definitions) = Self.withDefinitions(schema)
         var document: JSONObject = [
@@ -180,14 +179,12 @@ enum Schema {
         return .object(schema)
     }
 
-    /// One of a few strings.
     static func word(_ about: String, _ words: [String]) -> JSON {
         var schema = described("string", about)
         schema["enum"] = .array(words.map(JSON.string))
         return .object(schema)
     }
 
-    /// A whole number.
     static func integer(_ about: String, from minimum: Int? = nil, to maximum: Int? = nil) -> JSON {
         var schema = described("integer", about)
         schema["minimum"] = minimum.map { JSON($0) }
@@ -202,7 +199,6 @@ enum Schema {
         return .object(schema)
     }
 
-    /// True or false.
     static func boolean(_ about: String) -> JSON { .object(described("boolean", about)) }
 
     static func list(_ about: String, of element: JSON, atLeast minimum: Int? = nil) -> JSON {
@@ -251,7 +247,6 @@ enum Schema {
         return .object(object)
     }
 
-    /// A value that matches at least one of several schemas.
     static func either(_ about: String, _ schemas: JSON...) -> JSON {
         ["description": .string(about), "anyOf": .array(schemas)]
     }
@@ -268,7 +263,6 @@ enum Schema {
     }
 }
 
-/// The schema of a vendor's `drills/*.yaml`.
 struct DrillSchema {
     private let vendor: any AnyLoadedVendor
 

@@ -18,7 +18,6 @@ import Understudy
 /// created the authority, the others use it. A copy of the certificate for clients lies next to it.
 struct LocalAuthority {
     let authority: CertificateAuthority
-    /// The certificate that clients must trust.
     let certificatePath: String
 
     /// The folder: the given one, else `UNDERSTUDY_CA_DIRECTORY`, else the user's data directory.
@@ -129,7 +128,6 @@ final class KeptTrust: Sendable {
     private let folder: String?
     private let kept = Mutex<(certificate: [UInt8], trust: TLSTrust)?>(nil)
 
-    /// Uses the local authority in that folder.
     init(folder: String?) { self.folder = folder }
 
     /// The current trust; a damaged local certificate is ignored.

@@ -140,7 +140,6 @@ struct DrillCommand: ParsableCommand {
     }
 }
 
-/// What the drills showed about an app.
 struct DrillReport: Sendable {
     struct Item: Sendable {
         let drill: Drill
@@ -155,10 +154,8 @@ struct DrillReport: Sendable {
     let baseline: Set<String>?
     let duration: Duration
 
-    /// Those that fail the run.
     var broken: [Item] { items.filter { $0.verdict.outcome == .broken && baseline?.contains($0.drill.name) != true } }
 
-    /// The drills that a report lists as broken.
     static func baseline(_ path: String) throws(Misuse) -> Set<String> {
         let bytes = try Files.read(path, "the baseline")
         // What is wrong with it is said below.
@@ -271,7 +268,6 @@ struct DrillRunner: Sendable {
         return (ending, sandbox.journal.entries(), sandbox.redactor)
     }
 
-    /// Runs the app for a behaviour, and judges what it did.
     func item(for drill: Drill, number: Int) async throws(Misuse) -> DrillReport.Item {
         let run = try await run(drill, number: number)
         let verdict = drill.verdict(on: run.entries, masking: run.redactor)

@@ -16,14 +16,12 @@ struct SecureListenerOptions: ParsableArguments {
     @Option(help: "The private key of that certificate, PEM without a passphrase.", completion: .file())
     var tlsKey: String?
 
-    /// A listener and what its clients must trust.
     struct Choice {
         let listener: ServerConfiguration.Listener
         /// The local CA's certificate; `nil` if the user supplies a certificate.
         let authorityPath: String?
     }
 
-    /// The listener on that host; `nil` when not requested.
     func choice(host: String, _ sources: OptionSources) throws -> Choice? {
         let port = try sources.port("https-port", flag: httpsPort)
         let certificate = try sources.text("tls-cert", flag: tlsCert)
@@ -102,7 +100,6 @@ struct ControlOptions: ParsableArguments {
         ))
     var allowHost: [String] = []
 
-    /// The required token; `nil` for none.
     func token(_ sources: OptionSources) throws -> String? { try sources.controlToken(flag: controlToken) }
 
     /// The separate listener for control calls; `nil` when they share that of the vendors.
@@ -138,7 +135,6 @@ struct ControlOptions: ParsableArguments {
 }
 
 extension BoundAddress {
-    /// Whether only this machine can reach the address.
     fileprivate var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }
 

@@ -28,7 +28,6 @@ struct StateFile {
         }
     }
 
-    /// The path as given, for messages.
     let name: String
     /// The target of links: renaming onto a link would replace the link.
     private let path: String
@@ -60,7 +59,6 @@ struct StateFile {
 
     var exists: Bool { FileSystem.holds(path) }
 
-    /// Whether both are the same file, under whatever names.
     func isSame(as other: StateFile) -> Bool { path == other.path }
 
     private var folder: String { URL(filePath: path).deletingLastPathComponent().path }

@@ -29,7 +29,6 @@ struct StateOptions: ParsableArguments {
     )
     var stateLimit: String?
 
-    /// The largest state that the control API accepts, in bytes.
     func limit(_ sources: OptionSources) throws -> Int {
         try sources.value(
             "state-limit", flag: stateLimit, default: Emulator.standardStateLimit,
@@ -37,12 +36,10 @@ struct StateOptions: ParsableArguments {
             parse: { Int($0).flatMap { (1...4096).contains($0) ? $0 << 20 : nil } })
     }
 
-    /// The keeper of sandboxes in the database of `--state`.
     func keeper(_ sources: OptionSources) throws -> StateKeeper? {
         try sources.text("state", flag: database).map { StateKeeper(try Self.store($0)) }
     }
 
-    /// Opens a database of sandboxes.
     static func store(_ place: String) throws -> any StateStore {
         do {
             if let scheme = place.firstRange(of: "://").map({ place[..<$0.lowerBound] }) {
@@ -106,7 +103,6 @@ struct StateFiles {
         return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + report(setAside, of: source)
     }
 
-    /// The number of parts listed individually.
     private static let mostListed = 20
 
     private func report(_ parts: [SetAsidePart], of source: StateFile) -> [String] {

@@ -16,9 +16,7 @@ struct TokenCommand: ParsableCommand {
         subcommands: [TokenMintCommand.self, TokenExplainCommand.self, TokenVerifyCommand.self])
 }
 
-/// Options in the form NAME=VALUE.
 enum NamedValue {
-    /// Splits at the first `=`.
     static func parse(_ text: String, option: String) throws -> (name: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[0].isEmpty else {
@@ -39,7 +37,6 @@ enum NamedValue {
     }
 }
 
-/// A token given as an argument, or on standard input.
 enum TokenInput {
     /// Reads the argument; `-` or none means standard input. Drops surrounding whitespace and a leading `Bearer`.
     static func read(_ argument: String?) throws -> String {
@@ -81,7 +78,6 @@ extension String {
     }
 }
 
-/// The time that a command uses for its checks.
 enum MomentOption {
     static func parse(_ text: String?) throws -> Moment {
         guard let text else { return SandboxClock.machine }

@@ -111,7 +111,6 @@ enum FindingTable {
         for line in lines(findings) { Output.line(line) }
     }
 
-    /// One line per finding.
     static func lines(_ findings: [JSON]) -> [String] {
         Output.lines(
             of: findings.map { finding in
