@@ -44,14 +44,12 @@ package struct HurlPlace: Sendable, Hashable {
 }
 
 /// Why a Hurl file cannot be read: where, what was found and what was expected.
-package struct HurlProblem: Error, Sendable, Hashable {
+package struct HurlProblem: Error, Sendable, Hashable, CustomStringConvertible {
     package let file: String
     package let place: HurlPlace
     /// What was found and what was expected.
     package let message: String
-}
 
-extension HurlProblem: CustomStringConvertible {
     package var description: String { "\(file):\(place.line):\(place.column): \(message)" }
 }
 
@@ -154,13 +152,18 @@ package struct HurlTemplate: Sendable, Hashable {
     package let place: HurlPlace
 
     /// The text with its variables as `{{name}}`.
-    package var source: String {
-        parts.reduce(into: "") { text, part in
+    package var source: String { text { "{{\($0.name)}}" } }
+
+    /// The text with these values for its variables.
+    func text<Failure>(_ value: (HurlVariable) throws(Failure) -> String) throws(Failure) -> String {
+        var text = ""
+        for part in parts {
             switch part {
             case .text(let piece): text += piece
-            case .variable(let variable): text += "{{\(variable.name)}}"
+            case .variable(let variable): text += try value(variable)
             }
         }
+        return text
     }
 
     package var isEmpty: Bool { parts.isEmpty }
@@ -186,4 +189,109 @@ package struct HurlVariable: Sendable, Hashable {
 
     /// Names in braces that Hurl computes.
     static let functions: Set = ["newUuid", "newDate"]
+}
+
+/// What an assert or a capture examines.
+package struct HurlQuery: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
+        case status
+        /// The value of a field; of several lines, all values.
+        case header(HurlTemplate)
+        case body
+        case bytes
+        case jsonPath(HurlTemplate)
+        /// The first group of a regular expression's match in the content.
+        case regex(HurlPattern)
+        case variable(HurlTemplate)
+    }
+
+    package let place: HurlPlace
+    package let subject: Subject
+    package let filters: [HurlFilter]
+}
+
+package enum HurlFilter: Sendable, Hashable {
+    /// The number of elements or bytes.
+    case count
+    case first
+    case last
+    case nth(Int)
+    case regex(HurlPattern)
+    case replace(HurlTemplate, by: HurlTemplate)
+    case split(HurlTemplate)
+    case jsonPath(HurlTemplate)
+    case toInt
+    case toFloat
+
+    var word: String {
+        switch self {
+        case .count: "count"
+        case .first: "first"
+        case .last: "last"
+        case .nth: "nth"
+        case .regex: "regex"
+        case .replace: "replace"
+        case .split: "split"
+        case .jsonPath: "jsonpath"
+        case .toInt: "toInt"
+        case .toFloat: "toFloat"
+        }
+    }
+}
+
+package enum HurlPattern: Sendable, Hashable {
+    /// Between slashes, taken literally.
+    case literal(String)
+    /// In quotes, possibly with variables.
+    case text(HurlTemplate)
+}
+
+package struct HurlPredicate: Sendable, Hashable {
+    package enum Relation: String, Sendable, Hashable {
+        case atLeast = ">="
+        case greater = ">"
+        case atMost = "<="
+        case less = "<"
+    }
+
+    package enum Position: String, Sendable, Hashable {
+        case start = "startsWith"
+        case end = "endsWith"
+        case anywhere = "contains"
+    }
+
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A number without fraction or exponent.
+        case integer = "isInteger"
+        /// A number with a fraction or an exponent.
+        case float = "isFloat"
+        case number = "isNumber"
+        case boolean = "isBoolean"
+        case string = "isString"
+        /// An array or an object.
+        case collection = "isCollection"
+    }
+
+    package enum Function: Sendable, Hashable {
+        case equal(HurlLiteral)
+        case unequal(HurlLiteral)
+        case compared(Relation, HurlLiteral)
+        case holds(Position, HurlLiteral)
+        case includes(HurlLiteral)
+        case matches(HurlPattern)
+        case exists
+        /// Has no element, member or character.
+        case isEmpty
+        case isKind(Kind)
+    }
+
+    package let isNegated: Bool
+    package let function: Function
+}
+
+package enum HurlLiteral: Sendable, Hashable {
+    case constant(JSON)
+    case text(HurlTemplate)
+    case variable(HurlVariable)
+    case bytes([UInt8])
 }
