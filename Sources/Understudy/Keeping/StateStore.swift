@@ -69,8 +69,6 @@ extension StateStore {
     package var replica: String? { nil }
     package var delay: DispatchTimeInterval { .milliseconds(200) }
     package var isAlive: Bool { true }
-    package func join(_ member: any StoreMember) {}
-    package func leave() {}
 }
 
 /// The server as its store sees it. All functions are called on a thread of the store, which they may keep for a while.

@@ -27,10 +27,10 @@ struct LocalAuthority {
         let environment = ProcessInfo.processInfo.environment
         // The XDG base directory specification says to ignore relative paths.
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        guard let data = data ?? environment["HOME"].flatMap({ $0.isEmpty ? nil : $0 + "/.local/share" }) else {
-            throw Misuse("there is no HOME to keep the local CA in; name a folder by UNDERSTUDY_CA_DIRECTORY.")
-        }
-        return data + "/understudy/ca"
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/share" }
+        let parent = try Misuse.require(
+            data ?? home, "there is no HOME to keep the local CA in; name a folder by UNDERSTUDY_CA_DIRECTORY.")
+        return parent + "/understudy/ca"
     }
 
     init(in folder: String) throws {

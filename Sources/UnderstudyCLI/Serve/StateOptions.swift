@@ -43,11 +43,10 @@ struct StateOptions: ParsableArguments {
     static func store(_ place: String) throws -> any StateStore {
         do {
             if let scheme = place.firstRange(of: "://").map({ place[..<$0.lowerBound] }) {
-                guard ["postgres", "postgresql"].contains(scheme) else {
-                    throw Misuse(
-                        "--state \(scheme)://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database."
-                    )
-                }
+                try Misuse.require(
+                    ["postgres", "postgresql"].contains(scheme),
+                    "--state \(scheme)://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database."
+                )
                 return try PostgresStore(place)
             }
             let store = try SQLiteStore(place)
@@ -151,9 +150,9 @@ struct StateCommand: ParsableCommand {
         @OptionGroup var places: Places
 
         func run() throws {
-            guard FileSystem.holds(places.database) || places.database.firstRange(of: "://") != nil else {
-                throw Misuse("there is no database \(places.database).")
-            }
+            try Misuse.require(
+                FileSystem.holds(places.database) || places.database.firstRange(of: "://") != nil,
+                "there is no database \(places.database).")
             let store = try StateOptions.store(places.database)
             defer { store.leave() }
             let file = StateFile(places.file)
