@@ -103,12 +103,12 @@ extension FixturesCommand {
         var vendor: [String] = []
 
         func run() throws {
-            guard FileSystem.isFolder(folder) else {
-                throw Misuse("\(folder) does not exist or is not a folder; expected a folder of fixtures.")
-            }
-            guard let installed = FixtureStore.installedFolder else {
-                throw Misuse("the installed fixtures were not found beside the program; they have some of the schemas.")
-            }
+            try Misuse.require(
+                FileSystem.isFolder(folder),
+                "\(folder) does not exist or is not a folder; expected a folder of fixtures.")
+            let installed = try Misuse.require(
+                FixtureStore.installedFolder,
+                "the installed fixtures were not found beside the program; they have some of the schemas.")
             let store = FixtureStore(layers: [installed])
             let emulator = try Emulator(fixtures: store)
             // Own routes are in no installed fixtures.
@@ -214,15 +214,14 @@ struct FixtureOptions: ParsableArguments {
         return FileSystem.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
-    /// The initial behaviour of the vendors.
     func settings(_ sources: OptionSources) throws -> Settings {
         var settings = try sources.settings()
         do {
             for text in profile {
                 let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-                guard let profile = parts.last.flatMap(BehaviourProfile.init) else {
-                    throw Misuse("--profile \(text) is not a profile (documented, observed, or VENDOR=PROFILE).")
-                }
+                let profile = try Misuse.require(
+                    parts.last.flatMap(BehaviourProfile.init),
+                    "--profile \(text) is not a profile (documented, observed, or VENDOR=PROFILE).")
                 if parts.count == 2 {
                     try settings.setProfile(profile, of: parts[0], among: Catalog.vendors)
                 } else {
