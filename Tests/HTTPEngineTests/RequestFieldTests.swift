@@ -141,7 +141,7 @@ import Wire
 
     @Test func `Section 6-3: a client that announces much and sends nothing costs no memory for it`() {
         let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000000000\r\n\r\n"
-        #expect(ParserOutcome.parse(text, bodyLimit: .max).isEmpty)
+        expectEmpty(ParserOutcome.parse(text, bodyLimit: .max))
     }
 }
 
@@ -157,14 +157,14 @@ import Wire
     func `Section 9-6: the last request gets its answer, and none behind it is processed`(text: String) async throws {
         let received = try await answers(to: text + next + next)
         expect(contents(received), is: ["GET / []"])
-        #expect(received.contains("\r\nConnection: close\r\n"))
+        expect(received, contains: "\r\nConnection: close\r\n")
     }
 
     @Test func `Section 9-3: version 1-0 that asks for more is told that it gets it`() async throws {
         let kept = "GET /kept HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
         let received = try await answers(to: kept + "GET /last HTTP/1.0\r\n\r\n")
         expect(contents(received), is: ["GET /kept []", "GET /last []"])
-        #expect(received.firstRange(of: "Connection: keep-alive\r\n") != nil)
+        expect(received, contains: "Connection: keep-alive\r\n")
     }
 
     @Test(arguments: [
@@ -177,7 +177,7 @@ import Wire
         version: String, rest: String, content: String
     ) async throws {
         let received = try await answers(to: "PUT / HTTP/\(version)\r\nHost: a\r\nConnection: close\r\n\(rest)")
-        #expect(received.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        expect(received, begins: "HTTP/1.1 200 OK\r\n")
         expect(contents(received), is: ["PUT / [\(content)]"])
     }
 }

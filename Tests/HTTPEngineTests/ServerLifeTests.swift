@@ -91,9 +91,9 @@ import Wire
             return [idle, held]
         }
         await stop
-        #expect(ends[0].isEmpty)
-        #expect(ends[1].contains("Connection: close\r\n"))
-        #expect(ends[1].hasSuffix("held"))
+        expectEmpty(ends[0])
+        expect(ends[1], contains: "Connection: close\r\n")
+        expect(ends[1], ends: "held")
         let next = try self.server([.init(port: port)])
         expect(next.addresses[0].port, is: port)
         await next.stop(within: .zero)
@@ -122,7 +122,7 @@ import Wire
             try client.send("\r\n")
             return try client.readToEnd()
         }
-        #expect(answer.hasSuffix("in time"))
+        expect(answer, ends: "in time")
         client.close()
         await stop
     }
@@ -159,7 +159,7 @@ import Wire
         await server.stop(within: .milliseconds(20))
         await earlier?.value
         for client in clients {
-            #expect(try await onThread { try client.readToEnd() }.isEmpty)
+            expectEmpty(try await onThread { try client.readToEnd() })
             client.close()
         }
         isReleased.give()
@@ -177,11 +177,11 @@ import Wire
                     let copy = dup(try client.serverDescriptor())
                     defer { close(copy) }
                     try client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                    #expect(try client.readToEnd().hasSuffix("GET /last []"))
+                    expect(try client.readToEnd(), ends: "GET /last []")
                     client.close()
                     while occupancy.openConnections > 0 { sched_yield() }
                     let next = try RawClient(port: port)
-                    for path in ["/next", "/again"] { #expect(try next.get(path).hasSuffix("GET \(path) []")) }
+                    for path in ["/next", "/again"] { expect(try next.get(path), ends: "GET \(path) []") }
                     next.close()
                     while occupancy.openConnections > 0 { sched_yield() }
                 }

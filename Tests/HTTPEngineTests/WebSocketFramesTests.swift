@@ -112,7 +112,7 @@ import Wire
 
     @Test func `A frame that is not complete comes to nothing`() {
         let bytes = ClientFrame.bytes(0x82, some(300))
-        for end in [0, 1, 2, 3, 4, 7, 8, 9, bytes.count - 1] { #expect(Outcome.read(Array(bytes[..<end])).isEmpty) }
+        for end in [0, 1, 2, 3, 4, 7, 8, 9, bytes.count - 1] { expectEmpty(Outcome.read(Array(bytes[..<end]))) }
     }
 }
 
@@ -181,7 +181,7 @@ import Wire
     func `Section 5-5-1: a long reason is cut before a code point`(reason: String, count: Int) {
         let frame = encode(WebSocketClosure(.normal, reason: reason))
         expect(frame.prefix(2), is: [0x88, UInt8(count + 2)])
-        #expect(frame.dropFirst(4).elementsEqual(reason.utf8.prefix(count)))
+        expect(Array(frame.dropFirst(4)), is: Array(reason.utf8.prefix(count)))
         #expect(String(validating: frame.dropFirst(4), as: UTF8.self) != nil)
     }
 }
@@ -223,7 +223,7 @@ import Wire
         for lead in [0, 3, 8, 13] {
             let valid = [UInt8](repeating: 0x61, count: lead) + before
             let bytes = ClientFrame.bytes(0x81, valid + [wrong], length: [100])
-            #expect(Outcome.read(bytes.dropLast()).isEmpty)
+            expectEmpty(Outcome.read(bytes.dropLast()))
             expect(Outcome.read(bytes), is: [.failure(.invalidText)])
         }
     }
@@ -243,7 +243,7 @@ import Wire
     func `A text does not end inside a code point`(end: [UInt8]) {
         expect(Outcome.read(ClientFrame.bytes(0x81, [0x61] + end)), is: [.failure(.invalidText)])
         let parts = ClientFrame.bytes(0x01, end)
-        #expect(Outcome.read(parts).isEmpty)
+        expectEmpty(Outcome.read(parts))
         expect(Outcome.read(parts + ClientFrame.bytes(0x80)), is: [.failure(.invalidText)])
     }
 

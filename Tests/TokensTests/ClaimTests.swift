@@ -62,7 +62,7 @@ import Testing
             token.claim("a", equals: "b"), token.audience(isOneOf: ["a"]), token.expiry(at: 0), token.notBefore(at: 0),
             token.issuedAt(at: 0), token.lifetime(atMost: 1, from: .moment(0)),
         ]
-        #expect(findings.allSatisfy { $0.outcome == .notJudged })
+        expectEmpty(findings.filter { $0.outcome != .notJudged })
         expect(token.signature(by: key, algorithm: .hs256).outcome, is: .failed)
         expect(token.keyReferences(), is: nil)
     }
@@ -220,7 +220,7 @@ import Testing
         for count in 0...260 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
             let text = Base64URL.encode(bytes)
-            #expect(!text.contains { "=+/".contains($0) })
+            expect(text.filter { "=+/".contains($0) }, is: "", text)
             expect(try Base64URL.decode(text.utf8), is: bytes)
         }
     }

@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test("Private members are found anywhere in a set") func privateMembers() throws {
-        #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa())]]).isEmpty)
+        expectEmpty(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa())]]))
         let secret: JSON = ["kty": "oct", "k": "c2VjcmV0"]
         expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa()), secret]]), is: ["k"])
         expect(try KeySet.privateMembers(in: PublishedVector.a2.jwk()), is: ["d", "p", "q", "dp", "dq", "qi"])
@@ -170,7 +170,9 @@ import Testing
         for vector in [PublishedVector.a2, .a3, .a4, .edwards] {
             let key = try SigningKey.jwk(vector.jwk())
             let signature = try key.sign([1, 2, 3], algorithm: vector.algorithm)
-            #expect(key.verificationKey.isValid(signature: signature, for: [1, 2, 3], algorithm: vector.algorithm))
+            expect(
+                key.verificationKey.isValid(signature: signature, for: [1, 2, 3], algorithm: vector.algorithm), is: true
+            )
         }
         for vector in [PublishedVector.a3, .edwards] {
             var mixed = try #require(try vector.jwk().object)

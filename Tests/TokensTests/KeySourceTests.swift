@@ -279,7 +279,7 @@ import Testing
         for text in texts {
             #expect(!text.contains(secret))
             #expect(!text.contains(digits))
-            #expect(text.contains("secret of 27 bytes “k”"))
+            expect(text, contains: "secret of 27 bytes “k”")
         }
     }
 }

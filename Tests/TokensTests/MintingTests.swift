@@ -60,7 +60,7 @@ import Tokens
         let found = Self.failures(token, try .secret(Self.secretText), .hs256)
         // The padding of a part depends only on its length.
         expect(found, is: failures.filter { found.contains($0) || !$0.hasSuffix("base64url") })
-        #expect(!found.isEmpty)
+        expect(found.isEmpty, is: false)
     }
 
     @Test("makes the defects of key pairs, each verified by what it was made with") func keyPairs() throws {
