@@ -54,17 +54,26 @@ import Wire
         broken.expectRefusals()
     }
 
-    @Test(arguments: [("X:y", "X: y"), ("X: y", "X: y"), ("X: \t y z \t", "X: y z"), ("X:", "X: "), ("X: \t", "X: ")])
-    func `Section 5-1: blanks around a value are no part of it`(line: String, field: String) {
-        expect(fields(line), is: [field])
-    }
-
-    @Test func `RFC 9110 section 5-1: every character of a token may stand in a name`() {
-        expect(fields("!#$%&'*+-.^_`|~09AZaz: y"), is: ["!#$%&'*+-.^_`|~09AZaz: y"])
-    }
-
-    @Test func `RFC 9110 section 5-3: lines of one name stay apart and in order`() {
-        expect(fields("X: 1\r\nY: 2\r\nx: 3"), is: ["X: 1", "Y: 2", "x: 3"])
+    @Test(
+        arguments: [
+            (
+                "Section 5-1: blanks around a value are no part of it",
+                "X:y\r\nX: y\r\nX: \t y z \t\r\nX:\r\nX: \t", ["X: y", "X: y", "X: y z", "X: ", "X: "]
+            ),
+            (
+                "RFC 9110 section 5-1: every character of a token may stand in a name", "!#$%&'*+-.^_`|~09AZaz: y",
+                ["!#$%&'*+-.^_`|~09AZaz: y"]
+            ),
+            (
+                "RFC 9110 section 5-3: lines of one name stay apart and in order", "X: 1\r\nY: 2\r\nx: 3",
+                ["X: 1", "Y: 2", "x: 3"]
+            ),
+            (
+                "RFC 9110 section 5-5: bytes beyond ASCII and tabulators may stand in a value", "X: ä\tö", ["X: ä\tö"]
+            ),
+        ] as [(String, String, [String])])
+    func `Fields are read as their rule says`(rule: String, lines: String, expected: [String]) {
+        expect(fields(lines), is: expected, rule)
     }
 
     @Test(arguments: (1...31).filter { ![9, 10, 13].contains($0) } + [127])
@@ -72,10 +81,6 @@ import Wire
         let character = String(UnicodeScalar(UInt8(code)))
         expect(ParserOutcome.of(fields: "Host: a\r\nX: y\(character)z"), is: [.refusal(.malformedField)])
         expect(ParserOutcome.of(fields: "Host: a\r\nX: \(character)y"), is: [.refusal(.malformedField)])
-    }
-
-    @Test func `RFC 9110 section 5-5: bytes beyond ASCII and tabulators may stand in a value`() {
-        expect(fields("X: ä\tö"), is: ["X: ä\tö"])
     }
 
     @Test func `RFC 6585 section 5: too many bytes or lines are too large a head`() {
@@ -102,7 +107,7 @@ import Wire
             let fits = ParserOutcome.parse(Array(head(of: 100).utf8), portions: portions, limits: limits)
             let tooLong = ParserOutcome.parse(Array(head(of: 101).utf8), portions: portions, limits: limits)
             expect(fits.count, is: 1)
-            #expect(!fits.contains(.refusal(.headTooLarge)))
+            expectEmpty(fits.filter { $0 == .refusal(.headTooLarge) })
             expect(tooLong, is: [.refusal(.headTooLarge)])
         }
     }
@@ -123,8 +128,9 @@ import Wire
 
     @Test func `RFC 6585 section 5: a head may have as many lines as the limit, and not one more`() {
         let three = "GET / HTTP/1.1\r\nHost: a\r\na: b\r\na: b\r\n"
-        expect(ParserOutcome.parse(three + "\r\n", limits: limits).count, is: 1)
-        #expect(ParserOutcome.parse(three + "\r\n", limits: limits) != [.refusal(.headTooLarge)])
+        let fits = ParserOutcome.parse(three + "\r\n", limits: limits)
+        expect(fits.count, is: 1)
+        expectEmpty(fits.filter { $0 == .refusal(.headTooLarge) })
         expect(ParserOutcome.parse(three + "a: b\r\n\r\n", limits: limits), is: [.refusal(.headTooLarge)])
     }
 
