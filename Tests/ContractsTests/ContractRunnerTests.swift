@@ -272,7 +272,7 @@ final class Script: Sendable {
             }
         }
         // Otherwise a reader that rejects everything would pass.
-        #expect(accepted > Self.inputs / 10)
-        #expect(accepted < Self.inputs)
+        expect(accepted, above: Self.inputs / 10)
+        expect(Self.inputs, above: accepted)
     }
 }

@@ -3,7 +3,7 @@ package import Testing
 /// Records an issue with both values unless they are equal.
 ///
 /// A function, since the compiler takes some 27 ms for each use of the macro, and the tests compare four thousand times.
-/// `#expect` is for order, ranges and errors.
+/// `#expect` is for what none of these functions tells.
 package func expect<Value: Equatable>(
     _ found: Value, is expected: Value, _ comment: @autoclosure () -> String = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -44,4 +44,35 @@ package func expect(
 package func expectEmpty(_ found: some Collection, sourceLocation: SourceLocation = #_sourceLocation) {
     guard !found.isEmpty else { return }
     Issue.record("found \(String(reflecting: found)); expected nothing", sourceLocation: sourceLocation)
+}
+
+/// Records an issue unless the number is greater.
+package func expect<Value: Comparable>(
+    _ found: Value, above bound: Value, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    guard found <= bound else { return }
+    Issue.record("found \(found); expected more than \(bound)", sourceLocation: sourceLocation)
+}
+
+/// Records an issue unless the work throws this error.
+package func expect<Failure: Error & Equatable, Result>(
+    throws expected: Failure, sourceLocation: SourceLocation = #_sourceLocation, _ work: () throws -> Result
+) {
+    guard let error = expect(throws: Failure.self, sourceLocation: sourceLocation, work) else { return }
+    expect(error, is: expected, sourceLocation: sourceLocation)
+}
+
+/// Records an issue unless the work throws an error of this type; returns the error.
+@discardableResult package func expect<Failure: Error, Result>(
+    throws type: Failure.Type, sourceLocation: SourceLocation = #_sourceLocation, _ work: () throws -> Result
+) -> Failure? {
+    do {
+        let result = try work()
+        Issue.record("found \(result); expected an error of \(type)", sourceLocation: sourceLocation)
+    } catch let error as Failure {
+        return error
+    } catch {
+        Issue.record("found \(String(reflecting: error)); expected an error of \(type)", sourceLocation: sourceLocation)
+    }
+    return nil
 }

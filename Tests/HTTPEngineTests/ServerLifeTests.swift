@@ -43,7 +43,7 @@ import Wire
     @Test func `A taken port is said in one line`() async throws {
         let first = try server([.init(port: 0)])
         let port = first.addresses[0].port
-        let error = #expect(throws: ServerError.self) { try server([.init(port: port)]) }
+        let error = expect(throws: ServerError.self) { try server([.init(port: port)]) }
         expect(error, is: .portTaken(host: "127.0.0.1", port: port))
         expect(
             error?.description,
@@ -58,13 +58,13 @@ import Wire
         ("192.0.2.1", 0, .foreignAddress(host: "192.0.2.1")),
     ])
     func `A wrong address is said in one line`(host: String, port: Int, expected: ServerError) {
-        let error = #expect(throws: ServerError.self) { try server([.init(host: host, port: port)]) }
+        let error = expect(throws: ServerError.self) { try server([.init(host: host, port: port)]) }
         expect(error, is: expected)
         expect(error?.description.contains("\n"), is: false)
     }
 
     @Test func `A server without listeners does not start`() {
-        #expect(throws: ServerError.noListener) { try server([]) }
+        expect(throws: ServerError.noListener) { try server([]) }
     }
 
     @Test func `A stop answers what is in flight, closes what is idle, and frees the port`() async throws {

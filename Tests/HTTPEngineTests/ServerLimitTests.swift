@@ -29,7 +29,7 @@ import Wire
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             return try client.countAfterCutOff()
         }
-        #expect(count < 32 << 20)
+        expect(32 << 20, above: count)
     }
 
     @Test(arguments: [
@@ -43,7 +43,7 @@ import Wire
             try client.send(text)
             expect(try client.readToEnd(), begins: answer)
             // Sending fails only after the server has closed.
-            #expect(throws: RawClientError.self) { while true { try client.send("x") } }
+            expect(throws: RawClientError.self) { while true { try client.send("x") } }
         }
     }
 

@@ -119,7 +119,7 @@ import Testing
     private func expectRefusal(
         _ error: TLSIdentityError, of chain: [UInt8], _ key: [UInt8], at location: SourceLocation = #_sourceLocation
     ) {
-        #expect(throws: error, sourceLocation: location) { try TLSIdentity(certificateChain: chain, privateKey: key) }
+        expect(throws: error, sourceLocation: location) { try TLSIdentity(certificateChain: chain, privateKey: key) }
     }
 
     private func rsaKey(bits: Int32) throws -> PrivateKey {
@@ -185,13 +185,13 @@ import Testing
     @Test func `What is no authority is not taken for one`() throws {
         let authority = try TestAuthority.shared.get()
         let issue = try authority.issue(for: ["localhost"])
-        #expect(throws: CertificateAuthorityError.noAuthority) {
+        expect(throws: CertificateAuthorityError.noAuthority) {
             try CertificateAuthority(certificate: issue.certificateChain, privateKey: issue.privateKey)
         }
-        #expect(throws: CertificateAuthorityError.unreadable(.foreignPrivateKey)) {
+        expect(throws: CertificateAuthorityError.unreadable(.foreignPrivateKey)) {
             try CertificateAuthority(certificate: authority.certificatePEM, privateKey: issue.privateKey)
         }
-        #expect(throws: CertificateAuthorityError.unreadable(.noCertificate)) {
+        expect(throws: CertificateAuthorityError.unreadable(.noCertificate)) {
             try CertificateAuthority(certificate: [], privateKey: issue.privateKey)
         }
     }
@@ -202,15 +202,15 @@ import Testing
     ])
     func `What is no name gets no certificate`(name: String) throws {
         let authority = try TestAuthority.shared.get()
-        #expect(throws: CertificateAuthorityError.invalidName(name)) {
+        expect(throws: CertificateAuthorityError.invalidName(name)) {
             try authority.issue(for: ["localhost", name])
         }
     }
 
     @Test func `No certificate is issued for no name or for too long`() throws {
         let authority = try TestAuthority.shared.get()
-        #expect(throws: CertificateAuthorityError.noName) { try authority.issue(for: []) }
-        #expect(throws: CertificateAuthorityError.tooLong) {
+        expect(throws: CertificateAuthorityError.noName) { try authority.issue(for: []) }
+        expect(throws: CertificateAuthorityError.tooLong) {
             try authority.issue(for: ["a"], validity: 0..<(397 * 86_400 + 1))
         }
     }

@@ -253,7 +253,7 @@ import Testing
             ("Zm9!", .foreignByte(0x21)), ("Z\u{0}9v", .foreignByte(0)), ("Zm9vY", .length(5)), ("Z", .length(1)),
             ("Zh", .unusedBits), ("Zm9", .unusedBits),
         ])
-    func faults(_ text: String, _ fault: Base64URL.Fault) { #expect(throws: fault) { try Base64URL.decode(text.utf8) } }
+    func faults(_ text: String, _ fault: Base64URL.Fault) { expect(throws: fault) { try Base64URL.decode(text.utf8) } }
 
     @Test("A lenient reader takes both alphabets, padding and unused bits, and nothing else") func lenient() {
         expect(Base64URL.decodeLeniently("-_-_".utf8), is: [0xFB, 0xFF, 0xBF])

@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test("refuse RSA keys that are too short or too long to be made") func generation() throws {
-        #expect(throws: KeyError.rsaTooSmall(bits: 2047)) { try SigningKey.generateRSA(bits: 2047) }
-        #expect(throws: KeyError.rsaTooLarge(bits: 16_385)) { try SigningKey.generateRSA(bits: 16_385) }
+        expect(throws: KeyError.rsaTooSmall(bits: 2047)) { try SigningKey.generateRSA(bits: 2047) }
+        expect(throws: KeyError.rsaTooLarge(bits: 16_385)) { try SigningKey.generateRSA(bits: 16_385) }
         expect(try SigningKey.generateRSA(id: "new").kind, is: .rsa(bits: 2048))
     }
 
@@ -122,7 +122,7 @@ import Testing
         + "C5efdGEUD6nj2jPnH7eB1HB1tIOB8SpD6Ez19DucRw"
 
     @Test("a modulus that lies in the subgroup of 65537 modulo every small prime is refused by name") func marked() {
-        #expect(throws: KeyError.rsaFingerprint) {
+        expect(throws: KeyError.rsaFingerprint) {
             try VerificationKey.jwk(["kty": "RSA", "n": .string(Self.marked), "e": "AQAB"])
         }
         expect(KeyError.rsaFingerprint.description, contains: "ROCA fingerprint (CVE-2017-15361)")
