@@ -18,12 +18,14 @@ struct FixturesCommand: ParsableCommand {
         var folder: [String]
 
         func run() throws {
-            if folder.count == 1 { return try check(folder[0]) }
+            // Most of them are the installed ones, for each folder again.
+            var goodContracts: Set<UInt64> = []
+            if folder.count == 1 { return try check(folder[0], &goodContracts) }
             var isGood = true
             for folder in folder {
                 Output.line("\(folder):")
                 do {
-                    try check(folder)
+                    try check(folder, &goodContracts)
                 } catch let error as any WrongInput {
                     Output.line(error.description)
                     isGood = false
@@ -44,14 +46,14 @@ struct FixturesCommand: ParsableCommand {
             return lines.joined(separator: "\n")
         }
 
-        private func check(_ folder: String) throws {
+        private func check(_ folder: String, _ goodContracts: inout Set<UInt64>) throws {
             let store = try FixtureStore.layered(folder: folder, judged: nil)
             store.collectProblems()
             let emulator: Emulator
             do {
                 emulator = try Emulator(fixtures: store)
                 // Rejected here as `contract run` would.
-                _ = try ContractFiles.inFixtures(store)
+                try ContractFiles.check(store, besides: &goodContracts)
                 // What a start leaves unread.
                 for vendor in emulator.vendors {
                     try store.collecting(of: vendor.identity.id) { () throws(FixtureProblem) in

@@ -201,12 +201,29 @@ enum ContractFiles {
     }
 
     /// The contract cases of the vendors' fixtures, in the catalog's order.
-    static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
-        try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
-            try store.names(in: folder).filter(isHurl).map { name in
-                let file = try store.file("\(folder)/\(name)")
-                return try parse((file.path, file.bytes))
-            }
+    private static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
+        try paths(in: store).map { path in
+            let file = try store.file(path)
+            return try parse((file.path, file.bytes))
+        }
+    }
+
+    /// Rejects what a run over these fixtures would.
+    ///
+    /// - Parameter good: the marks of files that were found good before, which are not read again; others are added.
+    static func check(_ store: FixtureStore, besides good: inout Set<UInt64>) throws {
+        for path in paths(in: store) {
+            let file = try store.file(path)
+            let mark = FixtureStore.mark(file.path, file.digest)
+            if good.contains(mark) { continue }
+            _ = try parse((file.path, file.bytes))
+            good.insert(mark)
+        }
+    }
+
+    private static func paths(in store: FixtureStore) -> [String] {
+        Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
+            store.names(in: folder).filter(isHurl).map { "\(folder)/\($0)" }
         }
     }
 
