@@ -33,7 +33,7 @@ debian_packages() {
     case $1 in ci | bench) echo "python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
     case $1 in ci) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
     # libpq5 goes into the image.
-    case $1 in package | container) echo "binutils dpkg-dev file jq libpq5 patchelf python3 xz-utils" ;; esac
+    case $1 in package | container) echo "binutils dpkg-dev file jq libpq5 python3 xz-utils" ;; esac
     case $1 in container) echo "buildah curl debootstrap iproute2 lintian nodejs openssl procps python3-venv systemd" ;; esac
 }
 

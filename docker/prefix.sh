@@ -37,13 +37,12 @@ objcopy=$(dirname "$(realpath "$(command -v swift)")")/llvm-objcopy
     exit 1
 }
 # Hashes of modules and of debug information depend on the folder of the build, and nothing reads them when it runs.
-# Without the other note patchelf, which makes the wheel of it, finds no gap among them.
 hashes=$(objdump --section-headers "$program" | awk '$2 == ".swift_modhash" { print $3 }')
 zeros=$(mktemp)
 trap 'rm -f "$zeros"' EXIT
 head -c "$((0x${hashes:-0}))" /dev/zero >"$zeros"
-"$objcopy" --strip-all --remove-section .note.gnu.build-id --remove-section .note.ABI-tag \
-    ${hashes:+--update-section ".swift_modhash=$zeros"} "$program" "$folder/bin/understudy"
+"$objcopy" --strip-all --remove-section .note.gnu.build-id ${hashes:+--update-section ".swift_modhash=$zeros"} \
+    "$program" "$folder/bin/understudy"
 chmod 755 "$folder/bin/understudy"
 
 cp -R Fixtures "$share/understudy/"
@@ -63,6 +62,9 @@ cp LICENSE "$share/doc/understudy/LICENSE"
 for checkout in .build/checkouts/*/; do
     cp "$checkout"LICENSE* "$share/doc/understudy/licenses/$(basename "$checkout").txt"
 done
+# Debian's, whose archive is linked; with Homebrew OpenSSL stays a library of its own.
+openssl=/usr/share/doc/libssl-dev/copyright
+[ ! -e "$openssl" ] || cp "$openssl" "$share/doc/understudy/licenses/openssl.txt"
 
 # As a clone has them, whatever the umask was when cloning.
 chmod -R u=rwX,go=rX "$folder"

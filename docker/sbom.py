@@ -73,10 +73,11 @@ def swift_runtime() -> dict:
         comment="The libraries of the Swift toolchain that are linked into the program, FoundationEssentials among them.")
 
 
-def sqlite() -> dict:
+def archive(name: str, debian: str, licence: str) -> dict:
+    """What is linked from the archive of a Debian package."""
     return package(
-        "sqlite", output("dpkg-query", "--show", "--showformat", "${Version}", "libsqlite3-dev"), "blessing",
-        comment="Linked from the archive of the Debian package libsqlite3-dev.")
+        name, output("dpkg-query", "--show", "--showformat", "${Version}", debian), licence,
+        comment=f"Linked from the archive of the Debian package {debian}.")
 
 
 def debian_package(name: str, system: dict[str, str]) -> dict:
@@ -104,7 +105,9 @@ def main() -> None:
     program = package(
         "understudy", asked.version, "Apache-2.0", checksums=sha256(asked.program), packageFileName="understudy",
         primaryPackagePurpose="APPLICATION", **({"sourceInfo": f"built from commit {asked.commit}"} if asked.commit else {}))
-    linked = [*swift_packages(), swift_runtime(), sqlite()]
+    linked = [
+        *swift_packages(), swift_runtime(), archive("openssl", "libssl-dev", "Apache-2.0"),
+        archive("sqlite", "libsqlite3-dev", "blessing")]
     yaml = package("libyaml", None, "MIT", comment="Its sources are a part of Yams, with changes.")
     installed = [debian_package(name, system) for name in asked.packages.read_text().split()]
     files = [
@@ -118,8 +121,6 @@ def main() -> None:
     relations += [(program, "STATIC_LINK", each) for each in linked]
     relations += [(each, "CONTAINS", yaml) for each in linked if each["name"] == "Yams"]
     relations += [(files[2], "CONTAINS", each) for each in installed]
-    # Wheels and npm's packages bring OpenSSL along.
-    relations += [(file, "CONTAINS", each) for file in files[3:] for each in installed if each["name"] == "libssl3"]
     relations += [
         (program, "DYNAMIC_LINK", each) for each in installed if each["name"] != "ca-certificates"]
 

@@ -2,7 +2,7 @@
 """Makes the wheel that has the program inside and no Python; docker/package calls it.
 
 It installs a prefix of docker/prefix.sh below the environment: the program as the command `understudy`, with what lies beside it.
-The libraries that it loads are a part of the prefix, except those that each system of its platform tag has.
+The program loads only libraries that each system of its platform tag has.
 """
 
 import argparse
@@ -24,16 +24,14 @@ def objdump(option: str, file: Path) -> str:
     return subprocess.run(["objdump", option, file], check=True, capture_output=True, text=True).stdout
 
 
-def platform(machine: str, binaries: "list[Path]") -> str:
-    """The tag by auditwheel's rule: the newest version of glibc whose symbols any of them needs."""
-    own, newest = {file.name for file in binaries}, (2, 17)
-    for file in binaries:
-        for library in re.findall(r"^\s+NEEDED\s+(\S+)", objdump("--private-headers", file), re.M):
-            if library not in own and not SYSTEM.fullmatch(library):
-                sys.exit(f"wheel: {file.name} loads {library}, which is neither a part of the wheel nor of every Linux.")
-        undefined = [line for line in objdump("--dynamic-syms", file).splitlines() if "*UND*" in line]
-        found = [tuple(map(int, each.split("."))) for line in undefined for each in re.findall(r"\bGLIBC_([\d.]+)", line)]
-        newest = max(newest, *(each[:2] for each in found))
+def platform(machine: str, program: Path) -> str:
+    """The tag by auditwheel's rule: the newest version of glibc whose symbols the program needs."""
+    for library in re.findall(r"^\s+NEEDED\s+(\S+)", objdump("--private-headers", program), re.M):
+        if not SYSTEM.fullmatch(library):
+            sys.exit(f"wheel: {program.name} loads {library}, which not every Linux has.")
+    undefined = [line for line in objdump("--dynamic-syms", program).splitlines() if "*UND*" in line]
+    found = [tuple(map(int, each.split("."))) for line in undefined for each in re.findall(r"\bGLIBC_([\d.]+)", line)]
+    newest = max((2, 17), *(each[:2] for each in found))
     return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
 
 
@@ -61,7 +59,7 @@ def main() -> None:
     asked = options.parse_args()
 
     name, version = "understudy_server", asked.version
-    tag = f"py3-none-{platform(asked.machine, [*asked.prefix.glob('bin/*'), *asked.prefix.glob('lib/understudy/*')])}"
+    tag = f"py3-none-{platform(asked.machine, asked.prefix / 'bin/understudy')}"
     placed = contents(asked.prefix, name, version)
     information = f"{name}-{version}.dist-info"
     licences = [place.split("/licenses/", 1)[1] for place in placed if place.startswith(f"{information}/licenses/")]

@@ -14,14 +14,30 @@ extension UInt8 {
     @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
     @inlinable package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
     @inlinable package var isLowercase: Bool { (0x61...0x7A).contains(self) }
+    @inlinable package var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+
+    /// The value of a hexadecimal digit; `nil` for any other byte.
+    @inlinable package var hexadecimalDigit: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+}
+
+extension BinaryInteger {
+    /// The digits of a number that is not negative, behind zeros if there are fewer.
+    @inlinable package func digits(atLeast count: Int, radix: Int = 10) -> String {
+        let digits = String(self, radix: radix)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+    }
 }
 
 extension UInt64 {
     /// The sixteen hexadecimal digits.
-    package var hexadecimal: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package var hexadecimal: String { digits(atLeast: 16, radix: 16) }
 }
 
 extension ArraySlice<UInt8> {

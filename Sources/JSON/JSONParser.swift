@@ -205,7 +205,7 @@ private struct JSONParser {
         var unit: UInt16 = 0
         for _ in 0..<4 {
             guard let byte = peek() else { throw error(.endOfText) }
-            guard let digit = Character(UnicodeScalar(byte)).hexDigitValue, byte < 0x80 else { throw unexpected() }
+            guard let digit = byte.hexadecimalDigit else { throw unexpected() }
             unit = unit << 4 | UInt16(digit)
             position += 1
         }

@@ -150,8 +150,7 @@ extension KeyKind {
     /// The signature in JWS form; `nil` if OpenSSL's is not the expected sequence.
     func joseForm(of signature: [UInt8]) -> [UInt8]? {
         guard case .ec(let curve) = self else { return signature }
-        var outer = DERReader(signature[...])
-        guard var content = outer.sequence(), outer.isAtEnd, let r = content.positiveNumber(),
+        guard var content = DERReader(sequence: signature[...]), let r = content.positiveNumber(),
             let s = content.positiveNumber(), content.isAtEnd
         else { return nil }
         guard [r, s].allSatisfy({ $0.count <= curve.byteCount }) else { return nil }

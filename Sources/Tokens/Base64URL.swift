@@ -1,3 +1,5 @@
+import JSON
+
 /// Base64url as RFC 7515 section 2 requires: the alphabet of RFC 4648 section 5, no padding, nothing else.
 public enum Base64URL {
     /// Why a text is not base64url.
@@ -169,23 +171,6 @@ package enum Base32 {
         }
         return bytes
     }
-
-    /// The text of bytes, without padding.
-    package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        var (bits, count): (UInt32, UInt32) = (0, 0)
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 5 {
-                count -= 5
-                text.append(alphabet[Int(bits >> count & 31)])
-            }
-            bits &= 1 << count - 1
-        }
-        if count > 0 { text.append(alphabet[Int(bits << (5 - count) & 31)]) }
-        return String(decoding: text, as: UTF8.self)
-    }
 }
 
 package enum Hexadecimal {
@@ -200,7 +185,7 @@ package enum Hexadecimal {
         var bytes: [UInt8] = []
         var high: UInt8?
         for character in text {
-            guard let digit = digit(character) else { return nil }
+            guard let digit = character.hexadecimalDigit else { return nil }
             if let first = high {
                 bytes.append(first << 4 | digit)
                 high = nil
@@ -209,14 +194,5 @@ package enum Hexadecimal {
             }
         }
         return bytes
-    }
-
-    private static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

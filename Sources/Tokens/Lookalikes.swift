@@ -34,8 +34,7 @@ package enum Lookalikes {
                 result.unicodeScalars.append(scalar)
             } else {
                 for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+                    result += "\\u" + unit.digits(atLeast: 4, radix: 16)
                 }
             }
         }

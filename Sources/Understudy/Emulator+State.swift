@@ -101,12 +101,7 @@ extension Emulator {
             guard SandboxName.isValid(name), names.insert(name).inserted else {
                 throw node.problem("“\(name)” is not a sandbox name, or occurs twice")
             }
-            let sandbox: Sandbox
-            do {
-                sandbox = try sandboxes.fetchPatiently(name)
-            } catch {
-                throw node.problem("\(error)")
-            }
+            let sandbox = try node.locate { () throws(SandboxUnavailable) in try sandboxes.fetchPatiently(name) }
             installations += try read(try entry.required("state"), for: sandbox)
             if let ids = entry["ids"], let position = try IdentifierSource.position(ids, seed: sandbox.settings.seed) {
                 installations.append { sandbox.identifiers.resume(at: position) }
@@ -170,7 +165,6 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
         self.init(part, of: index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }, secrets: secrets)
     }
 
-    /// Creates a part from what was kept of a sandbox.
     init(_ part: Salvage.Part, of sandbox: String?, secrets: Set<String>) {
         self.sandbox = sandbox
         let steps = part.path.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -207,7 +201,6 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
         ]
     }
 
-    /// The part as written in an export.
     var json: JSON {
         var members = summary.object ?? [:]
         members["value"] = value
@@ -223,7 +216,6 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
 
 /// What was set aside from state files, now and at earlier starts.
 final class SetAsideParts: Sendable {
-    /// How many parts `health` names.
     private static let mostListed = 20
 
     private let content = Mutex<[JSON]>([])

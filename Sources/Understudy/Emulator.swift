@@ -13,20 +13,16 @@ package final class Emulator: Sendable {
 
     /// The vendors from the fixtures, which can be replaced while the server runs.
     package let inForce: VendorsInForce
-    /// Maps paths to vendors.
     package let routes: RouteTable
     package let sandboxes: SandboxDirectory
     let loaders: [VendorLoader]
-    /// The results of reloading the fixtures.
     let reloads: Reloads
     /// The parts of a state file that could not be read.
     let setAside: SetAsideParts
     let controlAccess: ControlAccess
-    /// The longest state that the control API accepts, in bytes.
     let stateLimit: Int
     /// The machine's clock, which determines sandbox expiry.
     let machine: @Sendable () -> Moment
-    /// Counts everything that is answered.
     let metrics: Metrics
     /// The threads for reading and replacing states: one at a time, since reading one takes several times its size.
     let imports = LongWork(width: 1)
@@ -41,7 +37,6 @@ package final class Emulator: Sendable {
     let logger: Logger?
     /// Receives every exchange as the journal shows it.
     let recorder: (@Sendable (JSON) -> Void)?
-    /// How many log lines were lost.
     let droppedLogLines: @Sendable () -> Int
     /// Which certificates to trust when fetching keys over https; loaded only then, since it is rarely needed.
     let keyTrust: @Sendable () -> TLSTrust
@@ -131,7 +126,6 @@ extension Emulator {
         install(loaded)
     }
 
-    /// Answers with other vendors from now on.
     func install(_ loaded: LoadedVendors) {
         // A sandbox that was unused since the last reload still retains the fixtures before that. It is not moved to
         // the new ones here, so that exchanges in progress can finish: there are never more than two versions.
@@ -148,7 +142,6 @@ extension Emulator {
         }
     }
 
-    /// Records that fixtures cannot be used.
     func refuse(_ problem: FixtureProblem) {
         reloads.fail(problem)
         logger?.error("The fixtures were not reloaded; the old ones stay active. \(problem)")
@@ -157,7 +150,6 @@ extension Emulator {
 
 /// Answers that wait until their sandbox is here.
 extension Emulator {
-    /// How long a call waits until its sandbox can be used here.
     private static let patience = Duration.seconds(5)
 
     /// Fetches a sandbox on a thread that may wait, and answers then.
@@ -192,7 +184,6 @@ extension Emulator {
         return answer()
     }
 
-    /// The response of an answer, once it is available.
     static func response(of answer: Answer) async -> Response {
         switch answer {
         case .ready(let response): response

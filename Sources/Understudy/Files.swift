@@ -9,26 +9,20 @@ import Emulation
 /// File operations of commands and of the kept state, with system calls and the system's error messages. Foundation would
 /// double the size of the program.
 package enum Files {
-    /// The error of a system call.
     package struct Failure: Error, CustomStringConvertible {
-        /// The system's number of the error.
         package let code: Int32
 
-        /// The error of this thread's last failed call.
         package static var last: Failure { Failure(code: errno) }
 
-        /// The system's words for the error.
         package var description: String { String(cString: strerror(code)) }
     }
 
-    /// Reads a file.
     package static func content(of path: String) throws(Failure) -> [UInt8] {
         let descriptor = try descriptor(of: path, O_RDONLY)
         defer { close(descriptor) }
         return try content(ofDescriptor: descriptor)
     }
 
-    /// Reads a descriptor to the end.
     package static func content(ofDescriptor descriptor: Int32) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         while true {
@@ -59,11 +53,14 @@ package enum Files {
 
     /// Writes a complete temporary file beside the path, flushes it to disk, and moves it into place.
     ///
-    /// - Parameter place: moves the first path to the second; returns 0 on success.
+    /// - Parameters:
+    ///   - temporary: the path of the temporary file, on the same file system; a free one by default.
+    ///   - place: moves the first path to the second; returns 0 on success.
     package static func put(
-        _ bytes: [UInt8], at path: String, mode: mode_t = 0o666, place: (String, String) -> Int32 = { rename($0, $1) }
+        _ bytes: [UInt8], at path: String, through temporary: String? = nil, mode: mode_t = 0o666,
+        place: (String, String) -> Int32 = { rename($0, $1) }
     ) throws(Failure) {
-        let new = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        let new = temporary ?? "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let descriptor = try descriptor(of: new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         defer { close(descriptor) }
         do throws(Failure) {
@@ -75,7 +72,8 @@ package enum Files {
         }
     }
 
-    /// Writes a file as ``put(_:at:mode:place:)`` does, unless there is one: of several that write it at once, one does.
+    /// Writes a file as ``put(_:at:through:mode:place:)`` does, unless there is one: of several that write it at once, one
+    /// does.
     package static func putFirst(_ bytes: [UInt8], at path: String, mode: mode_t) throws(Failure) {
         try put(bytes, at: path, mode: mode) { new, final in
             link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
@@ -91,17 +89,13 @@ package enum Files {
     /// Makes the changes of a folder's names durable. Some file systems do not support this, but contents are safe by
     /// then.
     package static func sync(_ folder: String) {
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
+        guard let descriptor = try? descriptor(of: folder, O_RDONLY) else { return }
         fsync(descriptor)
         close(descriptor)
     }
 
     /// Whether anything has that path, a link without a target included.
-    package static func exists(_ path: String) -> Bool {
-        var facts = stat()
-        return lstat(path, &facts) == 0
-    }
+    package static func exists(_ path: String) -> Bool { number(of: path) != nil }
 
     /// Creates a folder, and those above it, where none exists.
     package static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {

@@ -6,8 +6,6 @@ import Wire
 
 /// Fetching the keys that issuers publish: here or elsewhere, within the limits of the request.
 extension Pipeline {
-    /// Fetches keys.
-    ///
     /// In a separate task, since others may wait for the result when the client has disconnected.
     func fetch(_ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
         await Task { await send(request, in: sandbox) }.value
@@ -54,7 +52,6 @@ extension Pipeline {
 }
 
 extension KeyRequest {
-    /// Whether the URL requires TLS.
     package var isSecure: Bool { url.lowercased().hasPrefix("https:") }
 
     /// Sends the request to the server that the URL names, within the limits of a request for keys.
@@ -107,7 +104,6 @@ extension ClientResponse {
 }
 
 extension KeyFetchProblem {
-    /// Why the client returned no answer.
     init(_ error: ClientError, within limit: Duration = KeyRequest.timeLimit) {
         self =
             switch error {
@@ -171,7 +167,6 @@ package final class KeyFetchPace: Sendable {
         }
     }
 
-    /// Why a URL is not requested, in a phrase.
     var refusal: String {
         "this process requests a URL at most \(burst) times at once and then once every \(interval), for all sandboxes together"
     }

@@ -7,7 +7,6 @@ import Synchronization
 /// fetches, delays and long polls; and each import takes several times its size while it is read.
 final class LongWork: Sendable {
     private struct State {
-        /// The idle lanes.
         var free: [DispatchQueue]
         /// The queued work, after gaps where work has begun.
         var waiting: [(@Sendable () -> Void)?] = []
@@ -17,7 +16,6 @@ final class LongWork: Sendable {
     private let width: Int
     private let state: Mutex<State>
 
-    /// Creates a pool that runs that much work at a time.
     init(width: Int) {
         self.width = width
         // Dedicated serial queues get threads even when all cores are busy; the shared ones have one per core.
@@ -33,7 +31,6 @@ final class LongWork: Sendable {
         }
     }
 
-    /// How much work is running or queued.
     var count: Int { state.withLock { width - $0.free.count + $0.waiting.count - $0.first } }
 
     private func begin(_ isNext: Bool, _ work: @escaping @Sendable () -> Void) {

@@ -97,7 +97,6 @@ final class Metrics: Sendable {
 
     private var ownPlace: CountingPlace { places[ThreadNumber.current % places.count] }
 
-    /// Includes a server's connections.
     func observe(_ server: ServerOccupancy) { servers.withLock { $0.append(server) } }
 
     var occupancies: [ServerOccupancy] { servers.withLock { $0 } }
@@ -297,13 +296,11 @@ struct MetricsText {
         text += name + (members.isEmpty ? "" : "{\(members.joined(separator: ","))}") + " \(value)\n"
     }
 
-    /// Adds a family of one counter.
     mutating func counter(_ name: String, _ about: String, _ value: Int) {
         family(name, "counter", about)
         sample(name, value)
     }
 
-    /// Adds a family of one gauge.
     mutating func gauge(
         _ name: String, _ about: String, _ value: some Numeric, _ labels: KeyValuePairs<String, String> = [:]
     ) {
@@ -322,7 +319,6 @@ struct MetricsText {
 struct Stopwatch: Sendable {
     private let began = Self.nanoseconds
 
-    /// The time since it was started.
     var elapsedNanoseconds: Int { Self.nanoseconds - began }
 
     private static var nanoseconds: Int {

@@ -17,9 +17,7 @@ package struct Pipeline: RequestHandler {
     /// The longest content in bytes when a route sets no limit.
     package static let standardBodyLimit = RouteListing.standardBodyLimit
 
-    /// What a listener answers.
     package enum Role: Sendable, Hashable {
-        /// Vendors' calls and control calls.
         case everything
         /// Only vendors' calls; control calls have a listener of their own.
         case vendors
@@ -124,7 +122,6 @@ package struct Pipeline: RequestHandler {
     /// Logs what the engine refused before there was a request.
     package func noted(_ note: EngineNote) { emulator.logger?.notice("\(note)") }
 
-    /// Includes the server's connections in the metrics.
     package func willServe(_ occupancy: ServerOccupancy) {
         // Only connections of the vendors' clients count.
         if case .control = role { return }
@@ -182,7 +179,6 @@ package struct Pipeline: RequestHandler {
         .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
     ).response
 
-    /// The answer to a request, once it is available.
     package func response(to request: Request) async -> Response { await Emulator.response(of: answer(request)) }
 
     /// The answer of a vendor to a request in a sandbox, whatever sandbox the request selects, once it is available.
@@ -268,7 +264,6 @@ package struct Pipeline: RequestHandler {
         return response
     }
 
-    /// Notes the failures of single items in the coverage.
     private func note(_ parts: ExchangeParts, _ exchange: Exchange, _ measurement: Measurement) {
         for part in parts.refused {
             let label = emulator.metrics.label(at: measurement.place, status: 0, failure: part.failure)
@@ -328,7 +323,6 @@ struct SandboxSelection {
             name: name, selector: SandboxSelector(.path), target: rest.hasPrefix("/") ? String(rest) : "/" + rest)
     }
 
-    /// The request without the prefix.
     func request(_ request: Request) -> Request {
         guard let target else { return request }
         var request = request

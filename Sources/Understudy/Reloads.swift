@@ -45,10 +45,8 @@ final class Reloads: Sendable {
     /// Why the current fixture files are not in force; `nil` when they are.
     var problem: String? { content.withLock { $0.problem } }
 
-    /// Records that the files are being watched.
     func watch() { change { $0.isWatching = true } }
 
-    /// Records that other vendors are in force.
     func succeed(with loaded: LoadedVendors, at moment: Moment) {
         change { content in
             content.loaded = loaded
@@ -58,12 +56,10 @@ final class Reloads: Sendable {
         }
     }
 
-    /// Records the parts of a state file that could not be read.
     func note(setAside: JSON) { change { $0.setAside = setAside } }
 
     func note(replica: String) { change { $0.replica = replica } }
 
-    /// Records where sandboxes are kept, and why that fails.
     func note(state: JSON) { change { $0.state = state } }
 
     /// Records that the files match what is in force again.
@@ -130,8 +126,6 @@ package final class FixtureWatch: Sendable {
         emulator.reloads.watch()
     }
 
-    /// Looks for changes once.
-    ///
     /// A change is loaded when a second look finds the files unchanged since the first, so that a file that is still
     /// being written is not taken for a broken one.
     package func look() {
@@ -141,7 +135,7 @@ package final class FixtureWatch: Sendable {
                 sight.layers.insert(awaited, at: 0)
                 sight.awaited = nil
             }
-            let stamps = FixtureStore(layers: sight.layers).stamps
+            let stamps = FixtureStamps(of: FixtureStore(layers: sight.layers))
             if stamps == sight.settled {
                 sight.pending = nil
             } else if stamps != sight.pending {
@@ -165,7 +159,7 @@ package final class FixtureWatch: Sendable {
             }
             return try LoadedVendors(of: emulator.loaders, fixtures: fixtures)
         }
-        guard FixtureStore(layers: layers).stamps == stamps else { return false }
+        guard FixtureStamps(of: FixtureStore(layers: layers)) == stamps else { return false }
         switch loaded {
         case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
             // The files were touched, or repaired by reverting a change.

@@ -153,7 +153,6 @@ struct ExplainCommand: ParsableCommand {
     ]
 }
 
-/// The calls that a command reads.
 struct RecordingInput: ParsableArguments {
     @Argument(help: "A file, a curl command, or “-” for standard input.", completion: .file(extensions: ["har"]))
     var input: String

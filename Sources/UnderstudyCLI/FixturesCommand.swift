@@ -18,12 +18,14 @@ struct FixturesCommand: ParsableCommand {
         var folder: [String]
 
         func run() throws {
-            if folder.count == 1 { return try check(folder[0]) }
+            // Most of them are the installed ones, for each folder again.
+            var goodContracts: Set<UInt64> = []
+            if folder.count == 1 { return try check(folder[0], &goodContracts) }
             var isGood = true
             for folder in folder {
                 Output.line("\(folder):")
                 do {
-                    try check(folder)
+                    try check(folder, &goodContracts)
                 } catch let error as any WrongInput {
                     Output.line(error.description)
                     isGood = false
@@ -44,14 +46,14 @@ struct FixturesCommand: ParsableCommand {
             return lines.joined(separator: "\n")
         }
 
-        private func check(_ folder: String) throws {
+        private func check(_ folder: String, _ goodContracts: inout Set<UInt64>) throws {
             let store = try FixtureStore.layered(folder: folder, judged: nil)
             store.collectProblems()
             let emulator: Emulator
             do {
                 emulator = try Emulator(fixtures: store)
                 // Rejected here as `contract run` would.
-                _ = try ContractFiles.inFixtures(store)
+                try ContractFiles.check(store, besides: &goodContracts)
                 // What a start leaves unread.
                 for vendor in emulator.vendors {
                     try store.collecting(of: vendor.identity.id) { () throws(FixtureProblem) in
@@ -103,12 +105,12 @@ extension FixturesCommand {
         var vendor: [String] = []
 
         func run() throws {
-            guard FileSystem.isFolder(folder) else {
-                throw Misuse("\(folder) does not exist or is not a folder; expected a folder of fixtures.")
-            }
-            guard let installed = FixtureStore.installedFolder else {
-                throw Misuse("the installed fixtures were not found beside the program; they have some of the schemas.")
-            }
+            try Misuse.require(
+                FileSystem.isFolder(folder),
+                "\(folder) does not exist or is not a folder; expected a folder of fixtures.")
+            let installed = try Misuse.require(
+                FixtureStore.installedFolder,
+                "the installed fixtures were not found beside the program; they have some of the schemas.")
             let store = FixtureStore(layers: [installed])
             let emulator = try Emulator(fixtures: store)
             // Own routes are in no installed fixtures.
@@ -214,15 +216,14 @@ struct FixtureOptions: ParsableArguments {
         return FileSystem.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
-    /// The initial behaviour of the vendors.
     func settings(_ sources: OptionSources) throws -> Settings {
         var settings = try sources.settings()
         do {
             for text in profile {
                 let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-                guard let profile = parts.last.flatMap(BehaviourProfile.init) else {
-                    throw Misuse("--profile \(text) is not a profile (documented, observed, or VENDOR=PROFILE).")
-                }
+                let profile = try Misuse.require(
+                    parts.last.flatMap(BehaviourProfile.init),
+                    "--profile \(text) is not a profile (documented, observed, or VENDOR=PROFILE).")
                 if parts.count == 2 {
                     try settings.setProfile(profile, of: parts[0], among: Catalog.vendors)
                 } else {

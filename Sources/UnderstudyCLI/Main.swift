@@ -85,7 +85,6 @@ extension ServerError: WrongInput {}
 extension StateFile.Failure: WrongInput {}
 extension TLSIdentityError: WrongInput {}
 
-/// A wrong flag, variable or file.
 struct Misuse: WrongInput, StatedRefusal {
     let description: String
 
@@ -94,7 +93,6 @@ struct Misuse: WrongInput, StatedRefusal {
         self.description = description.hasSuffix("?.") ? String(description.dropLast()) : description
     }
 
-    /// Reports that something cannot be written.
     static func writing(_ place: String, _ ending: String = ".", _ call: () throws -> Void) throws(Misuse) {
         do {
             try call()
@@ -111,8 +109,6 @@ struct AnswerIsNo: Error {
 }
 
 extension Files {
-    /// Reads a file.
-    ///
     /// - Parameter role: what the file is, for the error message.
     static func read(_ path: String, _ role: String) throws(Misuse) -> [UInt8] {
         do {
@@ -128,7 +124,6 @@ extension Files {
 /// The main function is synchronous: with an asynchronous one, the runtime has threads before its first line, which
 /// would take SIGTERM's default action instead of leaving the signal to `serve`.
 enum Waiting {
-    /// Runs the work and blocks the calling thread until it is done.
     static func until<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () async throws(Failure) -> Value
     ) throws(Failure) -> Value {

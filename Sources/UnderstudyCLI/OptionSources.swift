@@ -54,7 +54,6 @@ struct OptionSources {
         return [text.map { ($0, variable) }, file?.values[name == "switch" ? "switches" : name]].compactMap(\.self)
     }
 
-    /// The text of an option; `nil` when it is not set.
     func text(_ name: String, flag: String?) throws -> String? {
         if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
         let value = flag ?? environment[Self.variable(name)] ?? file?.values[name]?.value
@@ -117,7 +116,6 @@ struct OptionSources {
         throw Misuse(complaint)
     }
 
-    /// A port; `nil` when it is not set.
     func port(_ name: String, flag: String?) throws -> Int? {
         try value(name, flag: flag, default: Int?.none, expected: "a port (0–65535)") {
             Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }

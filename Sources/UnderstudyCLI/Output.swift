@@ -51,7 +51,6 @@ enum Output {
     /// Writes a line to standard output immediately, even to a pipe; what no terminal needs is escaped.
     static func line(_ text: String = "") { write(escaped(text, from: 0x7F) + "\n", to: STDOUT_FILENO) }
 
-    /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
     /// Replaces the line of progress on the terminal of standard error.
@@ -77,7 +76,6 @@ enum Output {
     /// The first error when writing to standard output; 0 for none.
     private static let firstFailure = Atomic<Int32>(0)
 
-    /// Writes rows with aligned columns.
     static func table(_ rows: [[String]]) {
         for text in lines(of: rows) { line(text) }
     }
@@ -118,7 +116,6 @@ enum Output {
         }
     }
 
-    /// A text as one word of a shell.
     static func quoted(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-./_:".contains($0)) }
         return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"

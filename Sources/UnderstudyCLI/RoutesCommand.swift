@@ -47,7 +47,6 @@ struct RoutesCommand: ParsableCommand {
 
     @OptionGroup var fixtureOptions: FixtureOptions
 
-    /// A table with named columns.
     private struct Listing {
         let name: String
         let columns: [String]
@@ -76,7 +75,7 @@ struct RoutesCommand: ParsableCommand {
     }
 
     private func writeDocument(_ emulator: Emulator) throws {
-        let isAlone = !(routes || failures || switches || scenarios || actions || json) && vendor.isEmpty && grep == nil
+        let isAlone = !namesLists && !json && vendor.isEmpty && grep == nil
         guard isAlone, let name = openapi ?? asyncapi, openapi == nil || asyncapi == nil else {
             throw Misuse("--openapi and --asyncapi write one document; leave out the other options for lists.")
         }
@@ -88,74 +87,58 @@ struct RoutesCommand: ParsableCommand {
         Output.json(text)
     }
 
-    /// The requested lists with their matching rows.
+    private var namesLists: Bool { routes || failures || switches || scenarios || actions }
+
     private func listings(_ vendors: [any AnyLoadedVendor]) -> [Listing] {
-        let all: [(isWanted: Bool, name: String, make: ([any AnyLoadedVendor]) -> ([String], [[String]]))] = [
-            (routes, "routes", Self.routes), (failures, "failures", Self.failures),
-            (switches, "switches", Self.switches), (scenarios, "scenarios", Self.scenarios),
-            (actions, "actions", Self.actions),
-        ]
-        let wanted = all.contains(where: \.isWanted) ? all.filter(\.isWanted) : Array(all.prefix(1))
-        return wanted.map { list in
-            let (columns, rows) = list.make(vendors)
-            return Listing(name: list.name, columns: columns, rows: rows.filter(matches))
+        var listings: [Listing] = []
+        func list(_ name: String, _ columns: [String], _ rows: (any AnyLoadedVendor) -> [[String]]) {
+            listings.append(Listing(name: name, columns: columns, rows: vendors.flatMap(rows).filter(matches)))
         }
+        if routes || !namesLists {
+            list("routes", ["vendor", "route", "method", "path", "evidence", "source"]) { vendor in
+                vendor.routes.flatMap { route in
+                    route.endpoints.map { endpoint in
+                        [
+                            vendor.identity.id, route.id, endpoint.method.rawValue, endpoint.pattern,
+                            route.evidence(of: endpoint).rawValue, route.source,
+                        ]
+                    }
+                }
+            }
+        }
+        if failures {
+            list("failures", ["vendor", "failure", "status", "evidence", "source", "about"]) { vendor in
+                vendor.failures.map {
+                    [vendor.identity.id, $0.name, String($0.status), $0.evidence.rawValue, $0.source, $0.about]
+                }
+            }
+        }
+        if switches {
+            list("switches", ["switch", "documented", "observed", "values", "source", "about"]) { vendor in
+                vendor.switchDeclarations.map {
+                    let name = "\(vendor.identity.id).\($0.name)"
+                    return [name, $0.documented, $0.observed, $0.allowedValues, $0.source, $0.about]
+                }
+            }
+        }
+        if scenarios {
+            list("scenarios", ["scenario", "vendor", "states", "about"]) { vendor in
+                vendor.scenarios.map { [$0.name, $0.vendor, $0.stateNames.joined(separator: ", "), $0.about] }
+            }
+        }
+        if actions {
+            list("actions", ["vendor", "action", "members", "about"]) { vendor in
+                vendor.actions.map { action in
+                    let members = action.members.map { $0.isRequired ? "\($0.name)!" : $0.name }
+                    return [vendor.identity.id, action.name, members.joined(separator: ", "), action.about]
+                }
+            }
+        }
+        return listings
     }
 
     private func matches(_ row: [String]) -> Bool {
         guard let text = grep?.lowercased() else { return true }
         return !text.isEmpty && row.contains { $0.lowercased().firstRange(of: text) != nil }
-    }
-
-    private static func routes(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
-        let rows = vendors.flatMap { vendor in
-            vendor.routes.flatMap { route in
-                route.endpoints.map { endpoint in
-                    [
-                        vendor.identity.id, route.id, endpoint.method.rawValue, endpoint.pattern,
-                        route.evidence(of: endpoint).rawValue, route.source,
-                    ]
-                }
-            }
-        }
-        return (["vendor", "route", "method", "path", "evidence", "source"], rows)
-    }
-
-    private static func failures(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
-        let rows = vendors.flatMap { vendor in
-            vendor.failures.map {
-                [vendor.identity.id, $0.name, String($0.status), $0.evidence.rawValue, $0.source, $0.about]
-            }
-        }
-        return (["vendor", "failure", "status", "evidence", "source", "about"], rows)
-    }
-
-    private static func scenarios(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
-        let rows = vendors.flatMap(\.scenarios).map {
-            [$0.name, $0.vendor, $0.stateNames.joined(separator: ", "), $0.about]
-        }
-        return (["scenario", "vendor", "states", "about"], rows)
-    }
-
-    private static func actions(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
-        let rows = vendors.flatMap { vendor in
-            vendor.actions.map { action in
-                let members = action.members.map { $0.isRequired ? "\($0.name)!" : $0.name }
-                return [vendor.identity.id, action.name, members.joined(separator: ", "), action.about]
-            }
-        }
-        return (["vendor", "action", "members", "about"], rows)
-    }
-
-    private static func switches(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
-        let rows = vendors.flatMap { vendor in
-            vendor.switchDeclarations.map {
-                [
-                    "\(vendor.identity.id).\($0.name)", $0.documented, $0.observed, $0.allowedValues, $0.source,
-                    $0.about,
-                ]
-            }
-        }
-        return (["switch", "documented", "observed", "values", "source", "about"], rows)
     }
 }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import JSON
 
 /// A request whose head is complete and valid by RFC 9112.
 public struct Request: Sendable {
@@ -252,12 +253,8 @@ public struct FieldLines: Sendable {
         _ name: UnsafeBufferPointer<UInt8>, _ canonicalName: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         var differences: UInt8 = 0
-        for index in name.indices { differences |= lowercased(name[index]) ^ canonicalName[index] }
+        for index in name.indices { differences |= name[index].lowercased ^ canonicalName[index] }
         return differences == 0
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -40,7 +40,9 @@ import Understudy
         expect(customers.size, is: empty)
         customers.give([BloomreachID(name: "registered", value: "ana")], to: ana)
         customers.give(cookie: "c", to: guest)
-        for number in 0..<10 { customers.track("view", ["n": JSON(number)], at: 0, by: guest) }
+        for number in 0..<10 {
+            customers.track(BloomreachEvent(type: "view", properties: ["n": JSON(number)]), by: guest)
+        }
         let before = customers.size
         customers.change(ana) { $0.set(["text": .string(String(repeating: "x", count: 1000))]) }
         #expect((4000...5000).contains(customers.size.bytes - before.bytes))

@@ -43,7 +43,7 @@ import Testing
             {"id":{{id}},"flag":{{flag}},"text":"<{{text}}>","extra":"{{extra}}","none":{{none}}}
             HTTP 200
             """, ["base": "http://a", "none": nil])
-        #expect(result.hasPassed)
+        expect(result.hasPassed, is: true)
         let request = try #require(script.requests.last)
         expect(request.method, is: .post)
         expect(request.url, is: "http://a/7/b?a=1&q=%C3%A4%207")
@@ -101,7 +101,7 @@ import Testing
             """)
         expect(result.cases.map(\.word), is: ["ok", "FAILED", "not reached"])
         expect(script.requests.count, is: 2)
-        #expect(!result.hasPassed)
+        expect(result.hasPassed, is: false)
     }
 
     @Test("a request that is skipped is not sent, and fails nothing") func skipped() async throws {
@@ -109,7 +109,7 @@ import Testing
         let result = try await script.run("GET http://a/1\n[Options]\nskip: true\nHTTP 500\nGET http://a/2\nHTTP 200")
         expect(result.cases.map(\.word), is: ["skipped", "ok"])
         expect(script.requests.map(\.url), is: ["http://a/2"])
-        #expect(result.hasPassed)
+        expect(result.hasPassed, is: true)
     }
 
     @Test("without an answer a case fails with the reason") func noAnswer() async throws {
@@ -137,7 +137,7 @@ import Testing
         expect(result.lines, is: ["ok  a.hurl:9  GET /a/{{user}}  # uses the token"])
         let failed = try await Script([.init(status: 404, fields: [], body: [])]).run(prepared, ["base": "http://a"])
         expect(failed.lines.first, is: "FAILED  a.hurl:1  POST /prepare")
-        #expect(failed.lines.contains("    a.hurl:4:1: status 404 instead of 200"))
+        expect(failed.lines, contains: "    a.hurl:4:1: status 404 instead of 200")
     }
 
     @Test("preparations that are left out give nothing: what they would have given comes from the variables")
@@ -154,7 +154,7 @@ import Testing
     func lostVariables() async throws {
         let script = Script("")
         let result = try await script.run(prepared, ["base": "http://a", "user": "ben"], leavesOutPreparations: true)
-        #expect(script.requests.isEmpty)
+        expectEmpty(script.requests)
         expect(
             result.lines.last,
             is:
@@ -272,7 +272,7 @@ final class Script: Sendable {
             }
         }
         // Otherwise a reader that rejects everything would pass.
-        #expect(accepted > Self.inputs / 10)
-        #expect(accepted < Self.inputs)
+        expect(accepted, above: Self.inputs / 10)
+        expect(Self.inputs, above: accepted)
     }
 }

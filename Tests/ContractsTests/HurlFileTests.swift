@@ -108,7 +108,7 @@ import Testing
     func contents(_ text: String, _ bytes: [UInt8], _ type: String?) async throws {
         let file = try HurlFile(name: "a.hurl", bytes: Array("PUT http://a/b\n\(text)\nHTTP 200\n\(text)".utf8))
         let script = Script([.init(status: 200, fields: [], body: bytes)])
-        #expect(await script.run(file).hasPassed)
+        expect(await script.run(file).hasPassed, is: true)
         expect(script.requests.first?.body, is: bytes)
         expect(script.requests.first?.fields[.contentType], is: type)
     }
@@ -185,7 +185,7 @@ import Testing
 
     @Test("what lies outside the subset is refused by line and column, with what was found", arguments: Self.refused)
     func refuses(_ text: String, _ complaint: String) {
-        let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: Array(text.utf8)) }
+        let problem = expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: Array(text.utf8)) }
         let (found, line) = (problem?.description ?? "", "a.hurl:" + complaint)
         expect(String(found.prefix(line.count)), is: line, found)
     }
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test("a file that is not UTF-8 is refused") func notUTF8() {
-        let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: [0xFF]) }
+        let problem = expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: [0xFF]) }
         expect(problem?.description, is: "a.hurl:1:1: the file is not UTF-8; save it as such")
     }
 

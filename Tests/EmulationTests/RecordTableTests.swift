@@ -125,7 +125,7 @@ import Tokens
     func wrong(_ text: String, _ complaint: String) throws {
         let node = FixtureNode(try JSON.parse(text.utf8), from: "file")
         #expect(throws: FixtureProblem(file: "file", message: complaint)) {
-            try RecordTable<Pet>.list(node, .export(.changes))
+            try RecordTable<Pet>.list([node], .export(.changes))
         }
     }
 
@@ -134,7 +134,7 @@ import Tokens
         let list = try JSON.parse(#"[{"id":1,"name":"Ada"},{"id":0,"name":"x"},{"id":2,"name":"B"}]"#.utf8)
         let known = RecordTable(fixtures: [Pet(id: 1, name: "Ada", secret: "s")])
         let read = try RecordTable.list(
-            FixtureNode(list, from: "file", settingAside: aside), .export(.whole), known: known)
+            [FixtureNode(list, from: "file", settingAside: aside)], .export(.whole), known: known)
         expect(read.map(\.id), is: [1, 2])
         expect(read[0].secret, is: "s")
         expect(aside.parts.map(\.path), is: ["[1]"])

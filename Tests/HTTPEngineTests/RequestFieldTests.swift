@@ -54,17 +54,26 @@ import Wire
         broken.expectRefusals()
     }
 
-    @Test(arguments: [("X:y", "X: y"), ("X: y", "X: y"), ("X: \t y z \t", "X: y z"), ("X:", "X: "), ("X: \t", "X: ")])
-    func `Section 5-1: blanks around a value are no part of it`(line: String, field: String) {
-        expect(fields(line), is: [field])
-    }
-
-    @Test func `RFC 9110 section 5-1: every character of a token may stand in a name`() {
-        expect(fields("!#$%&'*+-.^_`|~09AZaz: y"), is: ["!#$%&'*+-.^_`|~09AZaz: y"])
-    }
-
-    @Test func `RFC 9110 section 5-3: lines of one name stay apart and in order`() {
-        expect(fields("X: 1\r\nY: 2\r\nx: 3"), is: ["X: 1", "Y: 2", "x: 3"])
+    @Test(
+        arguments: [
+            (
+                "Section 5-1: blanks around a value are no part of it",
+                "X:y\r\nX: y\r\nX: \t y z \t\r\nX:\r\nX: \t", ["X: y", "X: y", "X: y z", "X: ", "X: "]
+            ),
+            (
+                "RFC 9110 section 5-1: every character of a token may stand in a name", "!#$%&'*+-.^_`|~09AZaz: y",
+                ["!#$%&'*+-.^_`|~09AZaz: y"]
+            ),
+            (
+                "RFC 9110 section 5-3: lines of one name stay apart and in order", "X: 1\r\nY: 2\r\nx: 3",
+                ["X: 1", "Y: 2", "x: 3"]
+            ),
+            (
+                "RFC 9110 section 5-5: bytes beyond ASCII and tabulators may stand in a value", "X: ä\tö", ["X: ä\tö"]
+            ),
+        ] as [(String, String, [String])])
+    func `Fields are read as their rule says`(rule: String, lines: String, expected: [String]) {
+        expect(fields(lines), is: expected, rule)
     }
 
     @Test(arguments: (1...31).filter { ![9, 10, 13].contains($0) } + [127])
@@ -72,10 +81,6 @@ import Wire
         let character = String(UnicodeScalar(UInt8(code)))
         expect(ParserOutcome.of(fields: "Host: a\r\nX: y\(character)z"), is: [.refusal(.malformedField)])
         expect(ParserOutcome.of(fields: "Host: a\r\nX: \(character)y"), is: [.refusal(.malformedField)])
-    }
-
-    @Test func `RFC 9110 section 5-5: bytes beyond ASCII and tabulators may stand in a value`() {
-        expect(fields("X: ä\tö"), is: ["X: ä\tö"])
     }
 
     @Test func `RFC 6585 section 5: too many bytes or lines are too large a head`() {
@@ -102,7 +107,7 @@ import Wire
             let fits = ParserOutcome.parse(Array(head(of: 100).utf8), portions: portions, limits: limits)
             let tooLong = ParserOutcome.parse(Array(head(of: 101).utf8), portions: portions, limits: limits)
             expect(fits.count, is: 1)
-            #expect(!fits.contains(.refusal(.headTooLarge)))
+            expectEmpty(fits.filter { $0 == .refusal(.headTooLarge) })
             expect(tooLong, is: [.refusal(.headTooLarge)])
         }
     }
@@ -123,8 +128,9 @@ import Wire
 
     @Test func `RFC 6585 section 5: a head may have as many lines as the limit, and not one more`() {
         let three = "GET / HTTP/1.1\r\nHost: a\r\na: b\r\na: b\r\n"
-        expect(ParserOutcome.parse(three + "\r\n", limits: limits).count, is: 1)
-        #expect(ParserOutcome.parse(three + "\r\n", limits: limits) != [.refusal(.headTooLarge)])
+        let fits = ParserOutcome.parse(three + "\r\n", limits: limits)
+        expect(fits.count, is: 1)
+        expectEmpty(fits.filter { $0 == .refusal(.headTooLarge) })
         expect(ParserOutcome.parse(three + "a: b\r\n\r\n", limits: limits), is: [.refusal(.headTooLarge)])
     }
 
@@ -141,7 +147,7 @@ import Wire
 
     @Test func `Section 6-3: a client that announces much and sends nothing costs no memory for it`() {
         let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000000000\r\n\r\n"
-        #expect(ParserOutcome.parse(text, bodyLimit: .max).isEmpty)
+        expectEmpty(ParserOutcome.parse(text, bodyLimit: .max))
     }
 }
 
@@ -157,14 +163,14 @@ import Wire
     func `Section 9-6: the last request gets its answer, and none behind it is processed`(text: String) async throws {
         let received = try await answers(to: text + next + next)
         expect(contents(received), is: ["GET / []"])
-        #expect(received.contains("\r\nConnection: close\r\n"))
+        expect(received, contains: "\r\nConnection: close\r\n")
     }
 
     @Test func `Section 9-3: version 1-0 that asks for more is told that it gets it`() async throws {
         let kept = "GET /kept HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
         let received = try await answers(to: kept + "GET /last HTTP/1.0\r\n\r\n")
         expect(contents(received), is: ["GET /kept []", "GET /last []"])
-        #expect(received.firstRange(of: "Connection: keep-alive\r\n") != nil)
+        expect(received, contains: "Connection: keep-alive\r\n")
     }
 
     @Test(arguments: [
@@ -177,7 +183,7 @@ import Wire
         version: String, rest: String, content: String
     ) async throws {
         let received = try await answers(to: "PUT / HTTP/\(version)\r\nHost: a\r\nConnection: close\r\n\(rest)")
-        #expect(received.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        expect(received, begins: "HTTP/1.1 200 OK\r\n")
         expect(contents(received), is: ["PUT / [\(content)]"])
     }
 }

@@ -131,34 +131,38 @@ extension RequestRejection {
         ParserOutcome.requests("GET / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n", at: location).map(\.persists)
     }
 
-    @Test(arguments: [
-        "", "Connection: keep-alive\r\n", "Connection:\r\n", "Connection: closed, x-close\r\n", "Close: close\r\n",
-    ])
-    func `Section 9-3: version 1-1 goes on unless it is told to close`(lines: String) {
-        expect(persists("1.1", lines), is: [true])
-    }
+    private static let rules: [(rule: String, version: String, lines: [String], persists: Bool)] = [
+        (
+            "Section 9-3: version 1-1 goes on unless it is told to close", "1.1",
+            ["", "Connection: keep-alive", "Connection:", "Connection: closed, x-close", "Close: close"], true
+        ),
+        (
+            "Section 9-3: version 1-0 ends unless it asks for more", "1.0",
+            ["", "Connection: TE", "Keep-Alive: timeout=5", "Connection: keep-alives", "Connection:"], false
+        ),
+        (
+            "Section 9-3: version 1-0 may ask for more", "1.0",
+            [
+                "Connection: keep-alive", "Connection: Keep-Alive", "Connection: TE, KEEP-ALIVE",
+                "Connection: ,keep-alive", "Connection: TE\r\nConnection: keep-alive",
+            ], true
+        ),
+        ("Section 9-6: close wins wherever it stands in Connection", "1.0", closing, false),
+        ("Section 9-6: close wins wherever it stands in Connection", "1.1", closing, false),
+    ]
 
-    @Test(arguments: [
-        "", "Connection: TE\r\n", "Keep-Alive: timeout=5\r\n", "Connection: keep-alives\r\n", "Connection:\r\n",
-    ])
-    func `Section 9-3: version 1-0 ends unless it asks for more`(lines: String) {
-        expect(persists("1.0", lines), is: [false])
-    }
+    private static let closing: [String] = [
+        "Connection: close", "Connection: Close", "Connection: CLOSE", "Connection: close, keep-alive",
+        "Connection: keep-alive, close", "Connection: TE ,\tclose ", "Connection: ,close", "Connection: close,",
+        "Connection: ,,close,,", "Connection: keep-alive\r\nConnection: close",
+        "Connection: close\r\nConnection: keep-alive", "Connection: TE\r\nX: y\r\nconnection: , close",
+    ]
 
-    @Test(arguments: ["keep-alive", "Keep-Alive", "TE, KEEP-ALIVE", ",keep-alive", "TE\r\nConnection: keep-alive"])
-    func `Section 9-3: version 1-0 may ask for more`(options: String) {
-        expect(persists("1.0", "Connection: \(options)\r\n"), is: [true])
-    }
-
-    @Test(
-        arguments: ["1.0", "1.1"],
-        [
-            "close", "Close", "CLOSE", "close, keep-alive", "keep-alive, close", "TE ,\tclose ", ",close", "close,",
-            ",,close,,", "keep-alive\r\nConnection: close", "close\r\nConnection: keep-alive",
-            "TE\r\nX: y\r\nconnection: , close",
-        ])
-    func `Section 9-6: close wins wherever it stands in Connection`(version: String, options: String) {
-        expect(persists(version, "Connection: \(options)\r\n"), is: [false])
+    @Test(arguments: rules)
+    func `A connection goes on as its rule says`(rule: String, version: String, lines: [String], persists: Bool) {
+        for line in lines {
+            expect(self.persists(version, line.isEmpty ? "" : line + "\r\n"), is: [persists], "\(rule): \(line)")
+        }
     }
 
     @Test func `Section 9-3: nothing of one request is left for the next`() {
@@ -192,21 +196,28 @@ extension RequestRejection {
         expect(persists("1.0", upgrade), is: [false])
     }
 
-    @Test(arguments: ["100-continue", "100-Continue", " 100-CONTINUE "])
-    func `RFC 9110 section 10-1-1: a client may wait for the interim answer`(value: String) {
-        let text = "PUT / HTTP/1.1\r\nHost: a\r\nExpect: \(value)\r\nContent-Length: 1\r\n\r\na"
-        expect(ParserOutcome.requests(text).map(\.expectsContinue), is: [true])
-    }
-
-    @Test func `RFC 9110 section 10-1-1: a client of version 1-0 waits for no interim answer`() {
-        let text = "PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na"
-        expect(ParserOutcome.requests(text).map(\.expectsContinue), is: [false])
-    }
-
-    @Test(arguments: ["", "Content-Length: 0\r\n"])
-    func `RFC 9110 section 10-1-1: without content there is nothing to wait for`(length: String) {
-        let text = "GET / HTTP/1.1\r\nHost: a\r\n\(length)Expect: 100-continue\r\n\r\n"
-        expect(ParserOutcome.requests(text).map(\.expectsContinue), is: [false])
+    @Test(
+        arguments: [
+            (
+                "a client may wait for the interim answer",
+                ["100-continue", "100-Continue", " 100-CONTINUE "].map { (value: String) -> String in
+                    "PUT / HTTP/1.1\r\nHost: a\r\nExpect: \(value)\r\nContent-Length: 1\r\n\r\na"
+                }, true
+            ),
+            (
+                "a client of version 1-0 waits for no interim answer",
+                ["PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na"], false
+            ),
+            (
+                "without content there is nothing to wait for",
+                [
+                    "GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n",
+                    "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n",
+                ], false
+            ),
+        ] as [(String, [String], Bool)])
+    func `RFC 9110 section 10-1-1: who waits for the interim answer`(rule: String, texts: [String], expects: Bool) {
+        for text in texts { expect(ParserOutcome.requests(text).map(\.expectsContinue), is: [expects], rule) }
     }
 
     @Test(arguments: ["200-ok", "100-continue, 100-continue", "", "100-continue;a", "y 100-continue", "100 continue"])

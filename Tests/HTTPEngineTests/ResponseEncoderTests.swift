@@ -22,7 +22,7 @@ import Wire
     @Test func `A response is its status, its fields, what framing needs, and its content`() {
         let (text, persists) = encode(Response(status: .created, fields: [.location: "/a"], body: Array("abc".utf8)))
         expect(text, is: "HTTP/1.1 201 Created\r\nLocation: /a\r\n\(date)Content-Length: 3\r\n\r\nabc")
-        #expect(persists)
+        expect(persists, is: true)
     }
 
     @Test func `An answer to HEAD has the length of the content and no content`() {
@@ -38,25 +38,25 @@ import Wire
 
     @Test func `The last answer of a connection says so`() {
         let (text, persists) = encode(Response(status: .ok), .init(persists: false))
-        #expect(text.contains("\r\nConnection: close\r\n"))
-        #expect(!persists)
+        expect(text, contains: "\r\nConnection: close\r\n")
+        expect(persists, is: false)
     }
 
     @Test func `A client of version 1-0 is told that the connection goes on`() {
-        #expect(encode(Response(status: .ok), .init(version: .http1_0)).text.contains("Connection: keep-alive\r\n"))
-        #expect(!encode(Response(status: .ok)).text.contains("Connection"))
+        expect(encode(Response(status: .ok), .init(version: .http1_0)).text, contains: "Connection: keep-alive\r\n")
+        expect(encode(Response(status: .ok)).text, lacks: "Connection")
     }
 
     @Test func `Who is idle for less than two seconds is not told so`() {
         var output: [UInt8] = []
         _ = ResponseEncoder(idle: .milliseconds(1999)).encode(
             Response(status: .ok), for: .init(asksToPersist: true), into: &output)
-        #expect(!String(decoding: output, as: UTF8.self).contains("Keep-Alive"))
+        expect(String(decoding: output, as: UTF8.self), lacks: "Keep-Alive")
     }
 
     @Test func `A handler can have the connection closed`() {
         let (text, persists) = encode(Response(status: .ok, fields: [.connection: "Close"]))
-        #expect(!persists)
+        expect(persists, is: false)
         expect(text.components(of: "Connection:"), is: 1)
     }
 
@@ -90,13 +90,13 @@ import Wire
             let text = encode(response).text
             expect(text.components(of: "\n"), is: 5)
             expect(text.components(of: "\r"), is: 5)
-            #expect(!text.contains("\0"))
+            expect(text, lacks: "\0")
         }
     }
 
     @Test(arguments: [(0, "000"), (7, "007"), (42, "042"), (999, "999")])
     func `A status always has three digits`(code: Int, digits: String) {
-        #expect(encode(Response(status: .init(code: code))).text.hasPrefix("HTTP/1.1 \(digits) \r\n"))
+        expect(encode(Response(status: .init(code: code))).text, begins: "HTTP/1.1 \(digits) \r\n")
     }
 
     @Test(arguments: RequestRejection.allCases.filter { $0 != .overfull })
@@ -195,6 +195,6 @@ extension String {
             }
             #expect(output.bytes.count <= 16 * portion.count)
         }
-        #expect(received > 80 * portion.count)
+        expect(received, above: 80 * portion.count)
     }
 }

@@ -31,7 +31,7 @@ import Wire
     }
 
     @Test(arguments: Way.allCases) func `An empty reply closes in good order without a byte`(way: Way) async throws {
-        #expect(try await answer(to: get, over: way, Transmission(fault: .empty)).isEmpty)
+        expectEmpty(try await answer(to: get, over: way, Transmission(fault: .empty)))
     }
 
     @Test(arguments: Way.allCases)
@@ -40,8 +40,8 @@ import Wire
             try client.send(get)
             return try client.readBytesToEnd()
         }
-        #expect(received.count > 64)
-        #expect(!received.contains { $0 < 0x80 })
+        expect(received.count, above: 64)
+        expectEmpty(received.filter { $0 < 0x80 })
     }
 
     @Test(arguments: [(0, ""), (4, "0123"), (10, "0123456789"), (11, "0123456789"), (-1, "")], Way.allCases)
@@ -49,30 +49,30 @@ import Wire
         bounds: (bytes: Int, content: String), way: Way
     ) async throws {
         let text = try await answer(to: get, over: way, Transmission(fault: .truncated(bytes: bounds.bytes)))
-        #expect(text.contains("Content-Length: 10\r\n"))
-        #expect(text.hasSuffix("\r\n\r\n" + bounds.content))
+        expect(text, contains: "Content-Length: 10\r\n")
+        expect(text, ends: "\r\n\r\n" + bounds.content)
     }
 
     @Test(arguments: Way.allCases)
     func `A truncated answer to HEAD loses nothing, since it has no content`(way: Way) async throws {
         let head = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
         let text = try await answer(to: head, over: way, Transmission(fault: .truncated(bytes: 2)))
-        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
-        #expect(text.hasSuffix("Content-Length: 10\r\n\r\n"))
+        expect(text, begins: "HTTP/1.1 200 OK\r\n")
+        expect(text, ends: "Content-Length: 10\r\n\r\n")
     }
 
     @Test(arguments: Way.allCases) func `What was answered before a fault arrives whole`(way: Way) async throws {
         let text = try await answer(to: getPlain + get + getPlain, over: way, Transmission(fault: .empty))
         expect(text.components(separatedBy: "HTTP/1.1 200 OK").count, is: 2)
-        #expect(text.hasSuffix("0123456789"))
+        expect(text, ends: "0123456789")
     }
 
     @Test func `A reset behind an answer breaks the connection, too`() async throws {
         try await withClient(handler(Transmission(fault: .reset))) { [get, getPlain] client in
             try client.send(getPlain)
-            #expect(try client.readAnswer().hasSuffix("0123456789"))
+            expect(try client.readAnswer(), ends: "0123456789")
             try client.send(getPlain + get + getPlain)
-            #expect(throws: RawClientError.broken) { while true { _ = try client.readAnswer() } }
+            expect(throws: RawClientError.broken) { while true { _ = try client.readAnswer() } }
         }
     }
 
@@ -92,14 +92,14 @@ import Wire
             let other = try RawClient(port: port)
             defer { other.close() }
             try other.send(getPlain)
-            #expect(try other.readAnswer().hasSuffix("0123456789"))
+            expect(try other.readAnswer(), ends: "0123456789")
             return delayed
         }
         defer { delayed.close() }
         async let stop: Void = server.stop(within: .seconds(30))
         let text = try await onThread { try delayed.readToEnd() }
-        #expect(text.hasSuffix("0123456789"))
-        #expect(text.contains("Connection: close\r\n"))
+        expect(text, ends: "0123456789")
+        expect(text, contains: "Connection: close\r\n")
         await stop
     }
 
@@ -116,7 +116,7 @@ import Wire
                 let next = try RawClient(port: port)
                 defer { next.close() }
                 try next.send(getPlain)
-                #expect(try next.readAnswer().hasSuffix("0123456789"))
+                expect(try next.readAnswer(), ends: "0123456789")
             }
         }
     }
@@ -139,12 +139,12 @@ import Wire
         }
         defer { client.close() }
         async let stop: Void = server.stop(within: .seconds(30))
-        #expect(try await onThread { try client.readToEnd() }.hasSuffix("0123456789"))
+        expect(try await onThread { try client.readToEnd() }, ends: "0123456789")
         await stop
     }
 
     @Test(arguments: Way.allCases) func `A delayed fault happens after the delay`(way: Way) async throws {
         let transmission = Transmission(delay: .milliseconds(10), fault: .truncated(bytes: 1))
-        #expect(try await answer(to: get, over: way, transmission).hasSuffix("\r\n\r\n0"))
+        expect(try await answer(to: get, over: way, transmission), ends: "\r\n\r\n0")
     }
 }

@@ -43,7 +43,7 @@ import Wire
     @Test func `A taken port is said in one line`() async throws {
         let first = try server([.init(port: 0)])
         let port = first.addresses[0].port
-        let error = #expect(throws: ServerError.self) { try server([.init(port: port)]) }
+        let error = expect(throws: ServerError.self) { try server([.init(port: port)]) }
         expect(error, is: .portTaken(host: "127.0.0.1", port: port))
         expect(
             error?.description,
@@ -58,13 +58,13 @@ import Wire
         ("192.0.2.1", 0, .foreignAddress(host: "192.0.2.1")),
     ])
     func `A wrong address is said in one line`(host: String, port: Int, expected: ServerError) {
-        let error = #expect(throws: ServerError.self) { try server([.init(host: host, port: port)]) }
+        let error = expect(throws: ServerError.self) { try server([.init(host: host, port: port)]) }
         expect(error, is: expected)
         expect(error?.description.contains("\n"), is: false)
     }
 
     @Test func `A server without listeners does not start`() {
-        #expect(throws: ServerError.noListener) { try server([]) }
+        expect(throws: ServerError.noListener) { try server([]) }
     }
 
     @Test func `A stop answers what is in flight, closes what is idle, and frees the port`() async throws {
@@ -91,9 +91,9 @@ import Wire
             return [idle, held]
         }
         await stop
-        #expect(ends[0].isEmpty)
-        #expect(ends[1].contains("Connection: close\r\n"))
-        #expect(ends[1].hasSuffix("held"))
+        expectEmpty(ends[0])
+        expect(ends[1], contains: "Connection: close\r\n")
+        expect(ends[1], ends: "held")
         let next = try self.server([.init(port: port)])
         expect(next.addresses[0].port, is: port)
         await next.stop(within: .zero)
@@ -122,7 +122,7 @@ import Wire
             try client.send("\r\n")
             return try client.readToEnd()
         }
-        #expect(answer.hasSuffix("in time"))
+        expect(answer, ends: "in time")
         client.close()
         await stop
     }
@@ -159,7 +159,7 @@ import Wire
         await server.stop(within: .milliseconds(20))
         await earlier?.value
         for client in clients {
-            #expect(try await onThread { try client.readToEnd() }.isEmpty)
+            expectEmpty(try await onThread { try client.readToEnd() })
             client.close()
         }
         isReleased.give()
@@ -177,11 +177,11 @@ import Wire
                     let copy = dup(try client.serverDescriptor())
                     defer { close(copy) }
                     try client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                    #expect(try client.readToEnd().hasSuffix("GET /last []"))
+                    expect(try client.readToEnd(), ends: "GET /last []")
                     client.close()
                     while occupancy.openConnections > 0 { sched_yield() }
                     let next = try RawClient(port: port)
-                    for path in ["/next", "/again"] { #expect(try next.get(path).hasSuffix("GET \(path) []")) }
+                    for path in ["/next", "/again"] { expect(try next.get(path), ends: "GET \(path) []") }
                     next.close()
                     while occupancy.openConnections > 0 { sched_yield() }
                 }

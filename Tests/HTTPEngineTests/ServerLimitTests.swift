@@ -10,14 +10,14 @@ import Wire
     @Test func `A head that does not end in time is told so`() async throws {
         let limits = Limits.with { $0.header = .milliseconds(30) }
         let answer = try await answers(to: "GET / HTTP/1.1\r\nHost: a\r\n", limits: limits)
-        #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+        expect(answer, begins: "HTTP/1.1 408 Request Timeout\r\n")
     }
 
     @Test func `An idle connection ends without a word`() async throws {
         let limits = Limits.with { $0.idle = .milliseconds(30) }
-        #expect(try await answers(to: "", limits: limits).isEmpty)
+        expectEmpty(try await answers(to: "", limits: limits))
         let served = try await answers(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", limits: limits)
-        #expect(served.hasSuffix("GET / []"))
+        expect(served, ends: "GET / []")
     }
 
     @Test func `A client that takes nothing of its answer is cut off`() async throws {
@@ -29,7 +29,7 @@ import Wire
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             return try client.countAfterCutOff()
         }
-        #expect(count < 32 << 20)
+        expect(32 << 20, above: count)
     }
 
     @Test(arguments: [
@@ -41,9 +41,9 @@ import Wire
     ) async throws {
         try await withClient(limits: .with { $0.linger = .milliseconds(30) }) { client in
             try client.send(text)
-            #expect(try client.readToEnd().hasPrefix(answer))
+            expect(try client.readToEnd(), begins: answer)
             // Sending fails only after the server has closed.
-            #expect(throws: RawClientError.self) { while true { try client.send("x") } }
+            expect(throws: RawClientError.self) { while true { try client.send("x") } }
         }
     }
 
@@ -52,14 +52,14 @@ import Wire
             try await onThread {
                 let idle = try RawClient(port: port)
                 defer { idle.close() }
-                #expect(try idle.get("/1").hasSuffix("GET /1 []"))
+                expect(try idle.get("/1"), ends: "GET /1 []")
                 let next = try RawClient(port: port)
                 defer { next.close() }
-                #expect(try next.get("/2").hasSuffix("GET /2 []"))
+                expect(try next.get("/2"), ends: "GET /2 []")
                 let last = try RawClient(port: port)
                 defer { last.close() }
-                #expect(try last.get("/3").hasSuffix("GET /3 []"))
-                #expect(try idle.readToEnd().isEmpty)
+                expect(try last.get("/3"), ends: "GET /3 []")
+                expectEmpty(try idle.readToEnd())
             }
         }
     }
@@ -76,8 +76,8 @@ import Wire
                 defer { next.close() }
                 try next.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
                 isReleased.give()
-                #expect(try held.readAnswer().hasSuffix("held"))
-                #expect(try next.readAnswer().hasSuffix("GET /2 []"))
+                expect(try held.readAnswer(), ends: "held")
+                expect(try next.readAnswer(), ends: "GET /2 []")
             }
         }
     }
@@ -90,9 +90,9 @@ import Wire
                 try slow.send("PUT /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
                 let fast = try RawClient(port: port)
                 defer { fast.close() }
-                #expect(try fast.get("/fast").hasSuffix("GET /fast []"))
+                expect(try fast.get("/fast"), ends: "GET /fast []")
                 try slow.send("cde")
-                #expect(try slow.readAnswer().hasSuffix("PUT /slow [abcde]"))
+                expect(try slow.readAnswer(), ends: "PUT /slow [abcde]")
             }
         }
     }
@@ -153,7 +153,7 @@ import Wire
     ) async throws {
         let notes = try await notes(.secure, limits: .with { $0.handshake = .milliseconds(30) }) { client in
             try client.send(text)
-            #expect(try client.readBytesToEnd().isEmpty)
+            expectEmpty(try client.readBytesToEnd())
         }
         expect(notes, is: expected)
     }
@@ -178,11 +178,11 @@ import Wire
                 // A second client is served after the first one ends.
                 let next = try RawClient(port: port, over: .secure)
                 defer { next.close() }
-                #expect(try next.get("/").hasSuffix("fine"))
+                expect(try next.get("/"), ends: "fine")
             }
         }
         expect(notebook.notes.count, is: 1)
-        #expect(notebook.notes.allSatisfy { $0.hasPrefix("TLS handshake with 127.0.0.1 failed: the client ") })
+        expect(notebook.notes.first ?? "", begins: "TLS handshake with 127.0.0.1 failed: the client ")
     }
 }
 

@@ -64,7 +64,7 @@ import Wire
             expect(try client.read(), is: .init(opcode: 2, payload: [0, 255]))
             try client.send(ClientFrame.close(1000))
             expect(try client.read(), is: .close(1000))
-            #expect(try client.raw.readBytesToEnd().isEmpty)
+            expectEmpty(try client.raw.readBytesToEnd())
         }
         expect(
             events,
@@ -94,7 +94,7 @@ import Wire
         let events = try await events(silence: .milliseconds(20), over: way) { client in
             expect(try client.read(), is: .close(1001, "silence"))
             try client.send(ClientFrame.close(1001))
-            #expect(try client.raw.readBytesToEnd().isEmpty)
+            expectEmpty(try client.raw.readBytesToEnd())
         }
         expect(events, is: [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
     }
@@ -118,7 +118,7 @@ import Wire
         try await onThread {
             expect(try client.read(), is: .close(1001))
             try client.send(ClientFrame.close(1001))
-            #expect(try client.raw.readBytesToEnd().isEmpty)
+            expectEmpty(try client.raw.readBytesToEnd())
         }
         await stop
         expect(echo.events, is: [.opened, .closed(WebSocketClosure(.goingAway))])
@@ -170,7 +170,7 @@ import Wire
                     last = try slow.read()
                 }
                 expect(last, is: .close(1013, "the client takes its messages too slowly"))
-                #expect(try slow.raw.readBytesToEnd().isEmpty)
+                expectEmpty(try slow.raw.readBytesToEnd())
             }
         }
     }
@@ -184,7 +184,7 @@ import Wire
                 expect(try gone.read(), is: .text("hello"))
                 try gone.send(ClientFrame.bytes(0x88))
                 expect(try gone.read(), is: .init(opcode: 8, payload: []))
-                #expect(try gone.raw.readBytesToEnd().isEmpty)
+                expectEmpty(try gone.raw.readBytesToEnd())
                 gone.close()
             }
             await echo.ended.wait()
@@ -217,13 +217,13 @@ import Wire
                 _ = try await onThread { try WebSocketClient(port: port, over: way) }
             }
         }
-        #expect(echo.events.isEmpty)
+        expectEmpty(echo.events)
     }
 
     @Test func `A truncated handshake opens the WebSocket and ends it`() async throws {
         let truncated = Transmission(fault: .truncated(bytes: 0))
         let events = try await events(Echo(greeting: "hello"), transmission: truncated, over: .clear) { client throws in
-            #expect(try client.raw.readBytesToEnd().isEmpty)
+            expectEmpty(try client.raw.readBytesToEnd())
         }
         expect(events, is: [.opened, .closed(WebSocketClosure(.abnormal))])
     }
@@ -238,7 +238,7 @@ import Wire
             }
             expect(frame, is: .close(1001, "silence"))
             try client.send(ClientFrame.close(1001))
-            #expect(try client.raw.readBytesToEnd().isEmpty)
+            expectEmpty(try client.raw.readBytesToEnd())
         }
         expect(events, is: [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
     }
@@ -271,13 +271,13 @@ import Wire
     @Test func `A request that is no handshake is told how to become one`() async throws {
         try await withClient(handler(Echo())) { client in
             let plain = try client.get("/socket")
-            #expect(plain.hasPrefix("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"))
-            #expect(plain.contains("\r\nConnection: upgrade\r\n"))
+            expect(plain, begins: "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n")
+            expect(plain, contains: "\r\nConnection: upgrade\r\n")
             // The connection stays open.
             try client.send(WebSocketClient.handshake.replacing("Version: 13", with: "Version: 8"))
-            #expect(try client.readAnswer().contains("\r\nSec-WebSocket-Version: 13\r\n"))
+            expect(try client.readAnswer(), contains: "\r\nSec-WebSocket-Version: 13\r\n")
             try client.send(WebSocketClient.handshake.replacing("==", with: ""))
-            #expect(try client.readAnswer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            expect(try client.readAnswer(), begins: "HTTP/1.1 400 Bad Request\r\n")
         }
     }
 }

@@ -53,7 +53,7 @@ import Testing
         expect(write(target, key.pointer, EVP_aes_128_cbc(), word, Int32(word.count), nil, nil), is: 1)
         var text = [UInt8](repeating: 0, count: BIO_ctrl_pending(target))
         BIO_read(target, &text, Int32(text.count))
-        #expect(String(decoding: text, as: UTF8.self).contains("ENCRYPTED"))
+        expect(String(decoding: text, as: UTF8.self), contains: "ENCRYPTED")
         expectRefusal(.encryptedPrivateKey, of: issue.certificateChain, text)
     }
 
@@ -112,14 +112,14 @@ import Testing
         .unusable("x"),
     ])
     func `Each refusal is one line that ends in a full stop`(error: TLSIdentityError) {
-        #expect(!error.description.contains("\n"))
-        #expect(error.description.hasSuffix("."))
+        expect(error.description, lacks: "\n")
+        expect(error.description, ends: ".")
     }
 
     private func expectRefusal(
         _ error: TLSIdentityError, of chain: [UInt8], _ key: [UInt8], at location: SourceLocation = #_sourceLocation
     ) {
-        #expect(throws: error, sourceLocation: location) { try TLSIdentity(certificateChain: chain, privateKey: key) }
+        expect(throws: error, sourceLocation: location) { try TLSIdentity(certificateChain: chain, privateKey: key) }
     }
 
     private func rsaKey(bits: Int32) throws -> PrivateKey {
@@ -137,22 +137,22 @@ import Testing
     @Test func `The authority's certificate says what it may do`() throws {
         let text = try describe(TestAuthority.shared.get().certificatePEM)
         #expect(text.contains("Subject: CN = Understudy local CA") || text.contains("Subject: CN=Understudy local CA"))
-        #expect(text.contains("X509v3 Basic Constraints: critical\n                CA:TRUE, pathlen:0"))
-        #expect(text.contains("X509v3 Key Usage: critical\n                Certificate Sign\n"))
-        #expect(text.contains("X509v3 Subject Key Identifier"))
+        expect(text, contains: "X509v3 Basic Constraints: critical\n                CA:TRUE, pathlen:0")
+        expect(text, contains: "X509v3 Key Usage: critical\n                Certificate Sign\n")
+        expect(text, contains: "X509v3 Subject Key Identifier")
     }
 
     @Test func `A server's certificate names hosts and addresses and may do nothing else`() throws {
         let names = ["localhost", "*.localhost", "127.0.0.1", "::1", "my-host_2"]
         let issue = try TestAuthority.shared.get().issue(for: names)
         let text = try describe(issue.certificateChain)
-        #expect(
-            text.contains(
-                "DNS:localhost, DNS:*.localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, DNS:my-host_2"))
-        #expect(text.contains("X509v3 Basic Constraints: critical\n                CA:FALSE"))
-        #expect(text.contains("X509v3 Key Usage: critical\n                Digital Signature\n"))
-        #expect(text.contains("TLS Web Server Authentication\n"))
-        #expect(text.contains("X509v3 Authority Key Identifier"))
+        expect(
+            text,
+            contains: "DNS:localhost, DNS:*.localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, DNS:my-host_2")
+        expect(text, contains: "X509v3 Basic Constraints: critical\n                CA:FALSE")
+        expect(text, contains: "X509v3 Key Usage: critical\n                Digital Signature\n")
+        expect(text, contains: "TLS Web Server Authentication\n")
+        expect(text, contains: "X509v3 Authority Key Identifier")
     }
 
     @Test func `Certificates end in time, and no two have the same number`() throws {
@@ -185,13 +185,13 @@ import Testing
     @Test func `What is no authority is not taken for one`() throws {
         let authority = try TestAuthority.shared.get()
         let issue = try authority.issue(for: ["localhost"])
-        #expect(throws: CertificateAuthorityError.noAuthority) {
+        expect(throws: CertificateAuthorityError.noAuthority) {
             try CertificateAuthority(certificate: issue.certificateChain, privateKey: issue.privateKey)
         }
-        #expect(throws: CertificateAuthorityError.unreadable(.foreignPrivateKey)) {
+        expect(throws: CertificateAuthorityError.unreadable(.foreignPrivateKey)) {
             try CertificateAuthority(certificate: authority.certificatePEM, privateKey: issue.privateKey)
         }
-        #expect(throws: CertificateAuthorityError.unreadable(.noCertificate)) {
+        expect(throws: CertificateAuthorityError.unreadable(.noCertificate)) {
             try CertificateAuthority(certificate: [], privateKey: issue.privateKey)
         }
     }
@@ -202,15 +202,15 @@ import Testing
     ])
     func `What is no name gets no certificate`(name: String) throws {
         let authority = try TestAuthority.shared.get()
-        #expect(throws: CertificateAuthorityError.invalidName(name)) {
+        expect(throws: CertificateAuthorityError.invalidName(name)) {
             try authority.issue(for: ["localhost", name])
         }
     }
 
     @Test func `No certificate is issued for no name or for too long`() throws {
         let authority = try TestAuthority.shared.get()
-        #expect(throws: CertificateAuthorityError.noName) { try authority.issue(for: []) }
-        #expect(throws: CertificateAuthorityError.tooLong) {
+        expect(throws: CertificateAuthorityError.noName) { try authority.issue(for: []) }
+        expect(throws: CertificateAuthorityError.tooLong) {
             try authority.issue(for: ["a"], validity: 0..<(397 * 86_400 + 1))
         }
     }
@@ -218,7 +218,7 @@ import Testing
     @Test func `A name that is too long for the common name is among the others`() throws {
         let name = [String](repeating: String(repeating: "a", count: 60), count: 3).joined(separator: ".")
         let issue = try TestAuthority.shared.get().issue(for: [name])
-        #expect(try describe(issue.certificateChain).contains("DNS:\(name)\n"))
+        expect(try describe(issue.certificateChain), contains: "DNS:\(name)\n")
     }
 
     /// OpenSSL's description of a certificate.

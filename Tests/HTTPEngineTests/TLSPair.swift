@@ -139,7 +139,7 @@ func waitFor(_ socket: Socket, _ interest: Interest) {
 func waitForAny(_ sockets: [Socket]) -> [Bool] {
     var entries = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     let count = poll(&entries, nfds_t(entries.count), 20_000)
-    #expect(count > 0)
+    expect(count, above: 0)
     return entries.map { $0.revents != 0 }
 }
 

@@ -63,6 +63,9 @@ enum ClientFrame {
 
     static func text(_ text: String) -> [UInt8] { bytes(0x81, text.utf8) }
 
+    /// Frames behind one another.
+    static func all(_ frames: [UInt8]...) -> [UInt8] { Array(frames.joined()) }
+
     static func close(_ code: UInt16, _ reason: some Sequence<UInt8> = []) -> [UInt8] {
         bytes(0x88, [UInt8(code >> 8), UInt8(code & 0xFF)] + reason)
     }

@@ -87,7 +87,7 @@ class Tab:
         self.dialogs: list[str] = []
         self.posted: dict[str, str] = {}
         self.stand_ins: dict[str, str] = {}
-        for domain in ("Page", "Runtime", "Network", "Log", "Accessibility", "DOM"):
+        for domain in ("Page", "Runtime", "Network", "Log", "DOM"):
             self.send(f"{domain}.enable")
         self.size(width, height)
         # Several pages are open, and each behaves as if it had the focus.

@@ -1,6 +1,7 @@
 """Okta's own SDK for the management API, as the service app `ops`, and second factors by pyotp.
 
-The SDK's models are made from Okta's OpenAPI description and refuse bodies that do not fit it.
+The SDK's models are made from Okta's OpenAPI description and refuse bodies that do not fit it. To import it takes
+seconds, and every worker reads this file, so only its tests do that.
 """
 
 import asyncio
@@ -14,9 +15,6 @@ import jwt
 import pyotp
 import pytest
 import requests
-from okta.client import Client
-from okta.models import (
-    CreateUserRequest, PasswordCredential, UserCredentialsWritable, UserFactorTokenSoftwareTOTP, UserProfile)
 from okta_client.oauth2auth import AuthorizationCodeContext
 from okta_clients import okta_client_sign_in, signed_in
 from okta_world import (
@@ -37,7 +35,7 @@ class Refused(Exception):
 class Desk:
     """The SDK with its calls made plain: each gives its value, or raises what was wrong."""
 
-    def __init__(self, client: Client):
+    def __init__(self, client):
         self.client = client
 
     def __getattr__(self, call: str):
@@ -51,6 +49,7 @@ class Desk:
 
 @contextlib.asynccontextmanager
 async def desk(org: Org, *scopes: str, **options):
+    from okta.client import Client
     client = Client({
         "orgUrl": org.base, "authorizationMode": "PrivateKey", "clientId": OPS.id, "privateKey": pem("ck1"),
         "scopes": list(scopes) or ["okta.users.read", "okta.users.manage"], "rateLimit": {"maxRetries": 0}, **options})
@@ -70,7 +69,8 @@ def asks_for(org: Org, user: str, **asked: str) -> dict:
     return parameters(answer.headers["location"])
 
 
-def new_user(name: str, password: str | None = None) -> CreateUserRequest:
+def new_user(name: str, password: str | None = None):
+    from okta.models import CreateUserRequest, PasswordCredential, UserCredentialsWritable, UserProfile
     login = f"{name.lower()}@example.test"
     return CreateUserRequest(
         profile=UserProfile(first_name=name, last_name="D", email=login, login=login),
@@ -277,6 +277,8 @@ def wrong(code: str) -> str:
 
 
 def test_a_factor_is_enrolled_with_the_codes_of_pyotp(org):
+    from okta.models import UserFactorTokenSoftwareTOTP
+
     async def enroll():
         async with desk(org) as ops:
             return await ops.enroll_factor(CLEO_ID, UserFactorTokenSoftwareTOTP(

@@ -82,7 +82,7 @@ def declared() -> list:
     return [
         (file.parent.name, name)
         for file in sorted((ROOT / "Fixtures").glob("*/failures.yaml"))
-        for name in yaml.safe_load(file.read_text()).get("sources", {})]
+        for name in yaml.load(file.read_text(), yaml.CSafeLoader).get("sources", {})]
 
 
 @pytest.mark.parametrize(("vendor", "name"), declared())

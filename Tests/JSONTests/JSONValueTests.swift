@@ -45,8 +45,8 @@ import Testing
     func manyMembers() {
         let members = (0..<40_000).map { ("name-\($0)", JSON($0)) }
         let (one, other) = (JSON.object(JSONObject(members)), JSON.object(JSONObject(members.reversed())))
-        #expect(one.isEquivalent(to: other))
-        #expect(!one.isEquivalent(to: .object(JSONObject(members.dropLast() + [("name-39999", 0)]))))
+        expect(one.isEquivalent(to: other), is: true)
+        expect(one.isEquivalent(to: .object(JSONObject(members.dropLast() + [("name-39999", 0)]))), is: false)
     }
 
     @Test("change members in their place, append new ones and remove all of a name") func change() {

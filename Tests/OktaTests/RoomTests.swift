@@ -10,7 +10,9 @@ import Testing
     @Test("a revoked token stays revoked when later ones push it or its grant out", arguments: [true, false])
     func revoked(_ isByGrant: Bool) throws {
         let moment = Moment(unixSeconds: 1_800_000_000)
-        var state = OktaState(RecordTable(), RecordTable(), RecordTable(), RecordTable(), RecordTable())
+        var state = OktaState(
+            users: RecordTable(), factors: RecordTable(), clients: RecordTable(), groups: RecordTable(),
+            trustedOrigins: RecordTable())
         func issue(_ id: String) {
             let grant = state.begin(OktaAuthorization(clientID: "c", serverID: "default"), at: moment)
             state.add(OktaIssuedToken(id: id, grant: grant.number, expires: moment + .seconds(3600)))

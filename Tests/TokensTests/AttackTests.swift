@@ -85,10 +85,10 @@ struct Attack: Sendable, CustomTestStringConvertible {
         expect(Set(Attack.all.map(\.name)).count, is: Attack.all.count)
         for algorithm in [Algorithm.hs256, .rs256, .ps256, .es256, .es384, .edDSA] {
             let honest = Attack("honest", "", algorithm) { try Attack.sign([("alg", .string(algorithm.rawValue))], $0) }
-            #expect(try honest.judge().allSatisfy { $0.outcome == .passed })
+            expectEmpty(try honest.judge().filter { $0.outcome != .passed })
         }
         let salted = Attack("honest", "", .ps256) { _ in Attack.rightlySalted }
-        #expect(try salted.judge().allSatisfy { $0.outcome == .passed })
+        expectEmpty(try salted.judge().filter { $0.outcome != .passed })
     }
 
     @Test("through key references are noted and change nothing", arguments: ["jwk", "jku", "x5u", "x5c"])

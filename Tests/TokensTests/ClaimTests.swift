@@ -62,7 +62,7 @@ import Testing
             token.claim("a", equals: "b"), token.audience(isOneOf: ["a"]), token.expiry(at: 0), token.notBefore(at: 0),
             token.issuedAt(at: 0), token.lifetime(atMost: 1, from: .moment(0)),
         ]
-        #expect(findings.allSatisfy { $0.outcome == .notJudged })
+        expectEmpty(findings.filter { $0.outcome != .notJudged })
         expect(token.signature(by: key, algorithm: .hs256).outcome, is: .failed)
         expect(token.keyReferences(), is: nil)
     }
@@ -220,7 +220,7 @@ import Testing
         for count in 0...260 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
             let text = Base64URL.encode(bytes)
-            #expect(!text.contains { "=+/".contains($0) })
+            expect(text.filter { "=+/".contains($0) }, is: "", text)
             expect(try Base64URL.decode(text.utf8), is: bytes)
         }
     }
@@ -253,7 +253,7 @@ import Testing
             ("Zm9!", .foreignByte(0x21)), ("Z\u{0}9v", .foreignByte(0)), ("Zm9vY", .length(5)), ("Z", .length(1)),
             ("Zh", .unusedBits), ("Zm9", .unusedBits),
         ])
-    func faults(_ text: String, _ fault: Base64URL.Fault) { #expect(throws: fault) { try Base64URL.decode(text.utf8) } }
+    func faults(_ text: String, _ fault: Base64URL.Fault) { expect(throws: fault) { try Base64URL.decode(text.utf8) } }
 
     @Test("A lenient reader takes both alphabets, padding and unused bits, and nothing else") func lenient() {
         expect(Base64URL.decodeLeniently("-_-_".utf8), is: [0xFB, 0xFF, 0xBF])

@@ -109,7 +109,7 @@ final class Subscriber: Vendor {
         let policy = keyFetchPolicy(arrival.switches)
         let need =
             arrival.keyFetch == nil
-            ? remote.need(naming: kid, at: arrival.moment, policy) : remote.keysInNeed(at: arrival.moment, policy)
+            ? remote.need(naming: kid, at: arrival.moment, policy) : remote.keysInNeed(at: arrival.moment)
         switch need {
         case .fetch: return Credentials(token: token, order: KeyRequirement(of: remote.issuer, naming: kid))
         case .unavailable:

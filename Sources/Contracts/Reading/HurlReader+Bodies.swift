@@ -35,7 +35,6 @@ extension HurlReader {
         let start = position
         position += 3
         let language = take(while: { $0.properties.isAlphabetic })
-        let word = position
         skipBlanks()
         guard take("\n") || take("\r\n") else {
             // The one-line form: everything is text.
@@ -43,8 +42,7 @@ extension HurlReader {
             return .text(try text(untilBackquotesFrom: start, isStop: { $0 == "\n" }), language: nil)
         }
         guard ["", "json", "xml"].contains(language) else {
-            position = word - language.unicodeScalars.count
-            throw unexpected("expected json, xml or nothing after the backquotes")
+            throw unexpected("expected json, xml or nothing after the backquotes", at: start + 3)
         }
         return .text(
             try text(untilBackquotesFrom: start, isStop: { _ in false }), language: language.isEmpty ? nil : language)
@@ -115,7 +113,6 @@ extension HurlReader {
         }
     }
 
-    /// Whether the word that comes next does not continue.
     private func ends(behind word: String) -> Bool {
         let end = position + word.unicodeScalars.count
         return end == scalars.count || !scalars[end].properties.isAlphabetic

@@ -1,16 +1,15 @@
 import JSON
 
-/// A section's name and the position of its bracket.
-struct HurlSection {
-    let name: String
-    let position: Int
-}
-
 extension HurlReader {
+    /// A section's name and the position of its bracket.
+    typealias Section = (name: String, position: Int)
+
     /// Consumes the line `[Name]`, if it follows.
     ///
     /// A JSON array starts with the same bracket, but a single bare word in brackets is not JSON.
-    mutating func sectionName() throws(HurlProblem) -> HurlSection? {
+    ///
+    /// - Parameter seen: the names so far, none of which may occur again.
+    mutating func sectionName(of message: String, _ seen: inout Set<String>) throws(HurlProblem) -> Section? {
         let start = position
         _ = skipLines()
         let bracket = position
@@ -18,14 +17,17 @@ extension HurlReader {
             let name = take(while: { $0.properties.isAlphabetic })
             if !name.isEmpty, !["true", "false", "null"].contains(name), take("]") {
                 try endLine()
-                return HurlSection(name: name, position: bracket)
+                guard seen.insert(name).inserted else {
+                    throw problem("a second [\(name)]; a section may occur once in a \(message)", at: bracket)
+                }
+                return (name, bracket)
             }
         }
         position = start
         return nil
     }
 
-    mutating func readRequestSection(_ section: HurlSection, into request: inout HurlRequest) throws(HurlProblem) {
+    mutating func readRequestSection(_ section: Section, into request: inout HurlRequest) throws(HurlProblem) {
         switch section.name {
         case "Query", "QueryStringParams": request.query = try pairs()
         case "Form", "FormParams": request.form = try pairs()
@@ -46,7 +48,7 @@ extension HurlReader {
         }
     }
 
-    mutating func readResponseSection(_ section: HurlSection, into response: inout HurlResponse) throws(HurlProblem) {
+    mutating func readResponseSection(_ section: Section, into response: inout HurlResponse) throws(HurlProblem) {
         switch section.name {
         case "Captures":
             while let name = try key() {
@@ -127,8 +129,7 @@ extension HurlReader {
         guard case .text(let text)? = value.parts.first else { return .text(value) }
         if value.parts.count == 1, let constant = HurlConstant.of(text) { return .constant(constant) }
         guard !HurlConstant.begins(text) else {
-            position = start
-            throw unexpected("put a text that begins with a number, true, false or null in quotes")
+            throw unexpected("put a text that begins with a number, true, false or null in quotes", at: start)
         }
         return .text(value)
     }
@@ -161,7 +162,6 @@ enum HurlConstant {
 }
 
 extension HurlReader {
-    /// The next assert, if one follows.
     mutating func assert() throws(HurlProblem) -> HurlAssert? {
         let start = position
         _ = skipLines()
@@ -213,11 +213,11 @@ extension HurlReader {
             try expectBlank(before: "a regular expression")
             return .matches(try pattern())
         default:
-            position = start
             throw unexpected(
                 "expected a filter (count, first, last, nth, regex, replace, split, jsonpath, toInt, toFloat) or a "
                     + "predicate (==, !=, >, >=, <, <=, startsWith, endsWith, contains, includes, matches, exists, "
-                    + "isEmpty, \(HurlPredicate.Kind.allCases.map(\.rawValue).joined(separator: ", ")))")
+                    + "isEmpty, \(HurlPredicate.Kind.allCases.map(\.rawValue).joined(separator: ", ")))",
+                at: start)
         }
     }
 
@@ -229,8 +229,8 @@ extension HurlReader {
         if let bytes = try bytes() { return .bytes(bytes) }
         let word = take(while: { $0.value > 0x20 && $0 != "#" })
         guard let constant = HurlConstant.of(word) else {
-            position = start
-            throw unexpected("expected a string in quotes, a number, true, false, null, {{name}}, hex,…; or base64,…;")
+            throw unexpected(
+                "expected a string in quotes, a number, true, false, null, {{name}}, hex,…; or base64,…;", at: start)
         }
         return .constant(constant)
     }

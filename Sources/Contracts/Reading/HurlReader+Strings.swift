@@ -75,8 +75,7 @@ extension HurlReader {
         let start = position
         let name = take(while: HurlVariable.isInName)
         guard let first = name.unicodeScalars.first, first.properties.isAlphabetic else {
-            position = start
-            throw unexpected("expected the name of a variable: a letter, then letters, digits, “_” and “-”")
+            throw unexpected("expected the name of a variable: a letter, then letters, digits, “_” and “-”", at: start)
         }
         return name
     }
@@ -158,12 +157,10 @@ extension HurlReader {
             try expectBlank(before: "a regular expression")
             return .regex(try pattern())
         default:
-            position = start
-            throw unexpected("expected status, header, body, bytes, jsonpath, regex or variable")
+            throw unexpected("expected status, header, body, bytes, jsonpath, regex or variable", at: start)
         }
     }
 
-    /// The next filter, if one follows.
     private mutating func filter() throws(HurlProblem) -> HurlFilter? {
         let start = position
         skipBlanks()
@@ -191,8 +188,7 @@ extension HurlReader {
         try expectBlank(before: "an index from 0")
         let start = position
         guard let index = Int(take(while: { "0"..."9" ~= $0 })) else {
-            position = start
-            throw unexpected("expected an index from 0")
+            throw unexpected("expected an index from 0", at: start)
         }
         return index
     }

@@ -20,7 +20,6 @@ struct HurlReader {
         lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
     }
 
-    /// The next character, or `nil` at the end.
     var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
     var place: HurlPlace { place(of: position) }
@@ -51,7 +50,6 @@ struct HurlReader {
         return text(from: start)
     }
 
-    /// The text read since `start`.
     func text(from start: Int) -> String { String(String.UnicodeScalarView(scalars[start..<position])) }
 
     mutating func skipBlanks() {
@@ -98,17 +96,21 @@ struct HurlReader {
         return words.joined(separator: " ")
     }
 
-    /// A problem with what comes next.
-    func unexpected(_ expected: String) -> HurlProblem { problem("found \(found); \(expected)") }
+    /// A problem with what stands at a position, by default the current one.
+    func unexpected(_ expected: String, at position: Int? = nil) -> HurlProblem {
+        let position = position ?? self.position
+        return problem("found \(found(at: position)); \(expected)", at: position)
+    }
 
     /// A problem at a position, by default the current one.
     func problem(_ message: String, at position: Int? = nil) -> HurlProblem {
         HurlProblem(file: file, place: place(of: position ?? self.position), message: message)
     }
 
-    /// What comes next, for messages; long words are cut.
-    private var found: String {
-        guard let next = peek else { return "the end of the file" }
+    /// What stands there, for messages; long words are cut.
+    private func found(at position: Int) -> String {
+        guard position < scalars.count else { return "the end of the file" }
+        let next = scalars[position]
         if next == "\n" || next == "\r" { return "the end of the line" }
         if next == " " || next == "\t" { return "a blank" }
         let word = scalars[position...].prefix(while: { $0.value > 0x20 })
@@ -147,12 +149,7 @@ extension HurlReader {
         request.fields = try pairs()
         for field in request.fields { try checkName(field) }
         var seen: Set<String> = []
-        while let section = try sectionName() {
-            guard seen.insert(section.name).inserted else {
-                throw problem("a second [\(section.name)]; a section may occur once in a request", at: section.position)
-            }
-            try readRequestSection(section, into: &request)
-        }
+        while let section = try sectionName(of: "request", &seen) { try readRequestSection(section, into: &request) }
         request.body = try body()
         return request
     }
@@ -161,8 +158,7 @@ extension HurlReader {
         let start = position
         let name = take(while: { "A"..."Z" ~= $0 })
         guard !name.isEmpty, peek == " " || peek == "\t", let method = HTTPRequest.Method(name) else {
-            position = start
-            throw unexpected("expected a request, such as GET {{base}}/path")
+            throw unexpected("expected a request, such as GET {{base}}/path", at: start)
         }
         return method
     }
@@ -206,13 +202,7 @@ extension HurlReader {
         try endLine()
         response.fields = try pairs()
         var seen: Set<String> = []
-        while let section = try sectionName() {
-            guard seen.insert(section.name).inserted else {
-                throw problem(
-                    "a second [\(section.name)]; a section may occur once in a response", at: section.position)
-            }
-            try readResponseSection(section, into: &response)
-        }
+        while let section = try sectionName(of: "response", &seen) { try readResponseSection(section, into: &response) }
         response.body = try body()
         return response
     }
@@ -222,18 +212,15 @@ extension HurlReader {
         let version = take(while: { $0.value > 0x20 && $0 != "#" })
         // The runner speaks HTTP/1.1 only, so there is nothing to compare.
         guard version == "HTTP" || version == "HTTP/1.1" else {
-            position = start
-            throw unexpected("expected HTTP or HTTP/1.1; other versions are not supported")
+            throw unexpected("expected HTTP or HTTP/1.1; other versions are not supported", at: start)
         }
     }
 
-    /// A status, or `nil` for `*`.
     private mutating func status() throws(HurlProblem) -> Int? {
         let start = position
         if take("*") { return nil }
         guard let status = Int(take(while: { "0"..."9" ~= $0 })), (100...999).contains(status) else {
-            position = start
-            throw unexpected("expected a status of three digits, or *")
+            throw unexpected("expected a status of three digits, or *", at: start)
         }
         return status
     }

@@ -2,7 +2,6 @@ package import JSON
 
 /// Results as JUnit XML for build servers: one suite per file, one test per case.
 package enum JUnitReport {
-    /// The XML document.
     package static func text(_ results: [ContractResult], named name: String = "contract") -> String {
         let cases = results.flatMap(\.reported)
         let duration = results.reduce(Duration.zero) { $0 + $1.duration }
@@ -70,23 +69,9 @@ package enum JUnitReport {
     }
 }
 
-extension ContractCase {
-    /// A case of something else than a request.
-    package init(place: HurlPlace, title: String, remark: String, outcome: Outcome) {
-        self.init(
-            place: place, title: title, remark: remark, isPreparation: false, status: nil, outcome: outcome,
-            duration: .zero)
-    }
-}
-
-extension ContractResult {
-    /// The cases to report: all except successful preparations.
-    var reported: [ContractCase] { cases.filter { !$0.isPreparation || !$0.failures.isEmpty } }
-}
-
+/// The results of a file's requests, in order.
 package struct ContractResult: Sendable {
     package let file: String
-    /// The result of each request, in order.
     package internal(set) var cases: [ContractCase]
 
     package init(file: String, cases: [ContractCase]) { (self.file, self.cases) = (file, cases) }
@@ -97,6 +82,9 @@ package struct ContractResult: Sendable {
         cases[failed].explanation = explanation
     }
 
+    /// The cases to report: all except successful preparations.
+    var reported: [ContractCase] { cases.filter { !$0.isPreparation || !$0.failures.isEmpty } }
+
     package var hasPassed: Bool { cases.allSatisfy { $0.failures.isEmpty } }
 
     /// Whether any case other than a preparation ran.
@@ -104,63 +92,16 @@ package struct ContractResult: Sendable {
         cases.contains { !$0.isPreparation && ($0.outcome == .passed || !$0.failures.isEmpty) }
     }
 
-    /// The total time of all requests.
     package var duration: Duration { cases.reduce(.zero) { $0 + $1.duration } }
-}
 
-package struct ContractCase: Sendable {
-    package enum Outcome: Sendable, Hashable {
-        /// The answer met the expectations.
-        case passed
-        case failed([ContractFailure])
-        /// A control request, omitted because no emulator is asked.
-        case leftOut
-        case skipped
-        /// An earlier case failed, on which it may depend.
-        case notReached
-    }
-
-    /// The request's place in the file.
-    package let place: HurlPlace
-    /// Method and path as in the file.
-    package let title: String
-    /// The comment above the request.
-    package let remark: String
-    /// Whether the request prepares later ones and does not test the vendor.
-    package let isPreparation: Bool
-    /// The answer's status; `nil` without an answer.
-    package let status: Int?
-    package let outcome: Outcome
-    /// The time it took.
-    package let duration: Duration
-    /// What another source knows about its failure.
-    package fileprivate(set) var explanation: String?
-
-    /// What was wrong; empty unless it failed.
-    package var failures: [ContractFailure] {
-        if case .failed(let failures) = outcome { failures } else { [] }
-    }
-}
-
-/// A difference between an answer and its case, or the reason why a case could not continue.
-package struct ContractFailure: Error, Sendable, Hashable {
-    /// Where the file states the expectation.
-    package let place: HurlPlace
-    /// What was expected and found, in one line.
-    package let message: String
-    /// The difference where one line is not enough; each line starts with `-` (expected), `+` (found) or a blank.
-    package var difference: [String] = []
-
-    package init(place: HurlPlace, message: String, difference: [String] = []) {
-        (self.place, self.message, self.difference) = (place, message, difference)
-    }
-}
-
-extension ContractResult {
     /// The result for people: one line per case, followed by what was wrong with a failed one.
     ///
     /// Preparing requests appear only when they fail.
     package var lines: [String] { reported.flatMap { $0.lines(in: file) } }
+
+    package var json: JSON {
+        ["file": .string(file), "passed": .bool(hasPassed), "cases": .array(reported.map { $0.json })]
+    }
 
     /// The number of cases per outcome, in one line.
     package static func summary(of results: [ContractResult]) -> String {
@@ -176,7 +117,44 @@ extension ContractResult {
     }
 }
 
-extension ContractCase {
+package struct ContractCase: Sendable {
+    package enum Outcome: Sendable, Hashable {
+        case passed
+        case failed([ContractFailure])
+        /// A control request, omitted because no emulator is asked.
+        case leftOut
+        case skipped
+        /// An earlier case failed, on which it may depend.
+        case notReached
+    }
+
+    package let place: HurlPlace
+    /// Method and path as in the file.
+    package let title: String
+    package let remark: String
+    /// Whether the request prepares later ones and does not test the vendor.
+    package let isPreparation: Bool
+    /// The answer's; `nil` without one.
+    package let status: Int?
+    package let outcome: Outcome
+    package let duration: Duration
+    /// What another source knows about its failure.
+    package fileprivate(set) var explanation: String?
+
+    package init(
+        place: HurlPlace, title: String, remark: String, isPreparation: Bool = false, status: Int? = nil,
+        outcome: Outcome, duration: Duration = .zero
+    ) {
+        (self.place, self.title, self.remark) = (place, title, remark)
+        (self.isPreparation, self.status) = (isPreparation, status)
+        (self.outcome, self.duration) = (outcome, duration)
+    }
+
+    /// What was wrong; empty unless it failed.
+    package var failures: [ContractFailure] {
+        if case .failed(let failures) = outcome { failures } else { [] }
+    }
+
     package var word: String {
         switch outcome {
         case .passed: "ok"
@@ -192,29 +170,10 @@ extension ContractCase {
         return ["\(word)  \(file):\(place.line)  \(title)\(about)"] + failureLines(in: file)
     }
 
-    func failureLines(in file: String) -> [String] {
+    fileprivate func failureLines(in file: String) -> [String] {
         failures.flatMap { $0.lines(in: file) } + [explanation].compactMap { $0.map { "    " + $0 } }
     }
-}
 
-extension ContractFailure {
-    /// The place, what was wrong, and the difference.
-    package func lines(in file: String) -> [String] {
-        ["    \(place == .none ? "" : "\(file):\(place.line):\(place.column): ")\(message)"]
-            + difference.map { "      " + $0 }
-    }
-}
-
-extension ContractResult {
-    package var json: JSON {
-        [
-            "file": .string(file), "passed": .bool(hasPassed),
-            "cases": .array(reported.map { $0.json }),
-        ]
-    }
-}
-
-extension ContractCase {
     fileprivate var json: JSON {
         [
             "line": JSON(place.line), "request": .string(title), "about": .string(remark),
@@ -224,7 +183,24 @@ extension ContractCase {
     }
 }
 
-extension ContractFailure {
+/// A difference between an answer and its case, or the reason why a case could not continue.
+package struct ContractFailure: Error, Sendable, Hashable {
+    /// Where the file states the expectation.
+    package let place: HurlPlace
+    /// What was expected and found, in one line.
+    package let message: String
+    /// The difference where one line is not enough; each line starts with `-` (expected), `+` (found) or a blank.
+    package var difference: [String] = []
+
+    package init(place: HurlPlace, message: String, difference: [String] = []) {
+        (self.place, self.message, self.difference) = (place, message, difference)
+    }
+
+    fileprivate func lines(in file: String) -> [String] {
+        ["    \(place == .none ? "" : "\(file):\(place.line):\(place.column): ")\(message)"]
+            + difference.map { "      " + $0 }
+    }
+
     fileprivate var json: JSON {
         [
             "line": JSON(place.line), "column": JSON(place.column), "message": .string(message),

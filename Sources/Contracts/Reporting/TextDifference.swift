@@ -96,12 +96,9 @@ enum TextDifference {
 
 /// How an answer's content differs from the expected one: JSON by member, other content by line.
 struct BodyDifference {
-    /// A summary in one line.
     let message: String
-    /// Both side by side.
     let lines: [String]
 
-    /// Compares two contents that are not equal.
     init(expected: [UInt8], found: [UInt8]) {
         let values = (Self.json(expected), Self.json(found))
         guard let wanted = values.0, let received = values.1 else {

@@ -1,7 +1,6 @@
 import JSON
 
 extension ContractJudge {
-    /// What a query finds; `nil` for nothing.
     func value(of query: HurlQuery) throws(ContractFailure) -> ContractValue? {
         var value = try value(of: query.subject, at: query.place)
         for filter in query.filters {
@@ -30,16 +29,15 @@ extension ContractJudge {
 
     /// The value for a singular path, otherwise the list of all values found.
     private func find(
-        _ path: HurlTemplate, in text: [UInt8], at place: HurlPlace
+        _ path: HurlTemplate, in content: [UInt8], at place: HurlPlace
     ) throws(ContractFailure) -> ContractValue? {
         let query: JSONPath
         let value: JSON
-        do { query = try JSONPath(try variables.text(path)) } catch let error as JSONPathError {
+        let text = try variables.text(path)
+        do { query = try JSONPath(text) } catch {
             throw ContractFailure(place: path.place, message: "\(error)")
-        } catch {
-            throw error as? ContractFailure ?? ContractFailure(place: place, message: "\(error)")
         }
-        do { value = try JSON.parse(text) } catch {
+        do { value = try JSON.parse(content) } catch {
             throw ContractFailure(place: place, message: "the content is not JSON: \(error)")
         }
         let values = query.values(in: value)
@@ -131,7 +129,6 @@ extension ContractJudge {
     }
 }
 
-/// A query's result: a JSON value, or bytes.
 enum ContractValue: Sendable, Hashable {
     case json(JSON)
     case bytes([UInt8])

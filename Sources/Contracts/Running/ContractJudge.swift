@@ -75,8 +75,7 @@ struct ContractJudge {
 
     private func check(_ assert: HurlAssert) throws(ContractFailure) {
         let found = try value(of: assert.query)
-        let verdict = try verdict(assert.predicate, found, at: assert.query.place)
-        guard let complaint = verdict else { return }
+        guard let complaint = try verdict(assert.predicate, found, at: assert.query.place) else { return }
         throw ContractFailure(place: assert.query.place, message: "\(assert.source): \(complaint)")
     }
 }
@@ -86,10 +85,7 @@ extension ContractJudge {
     func verdict(
         _ predicate: HurlPredicate, _ value: ContractValue?, at place: HurlPlace
     ) throws(ContractFailure) -> String? {
-        guard let value else {
-            let holds = predicate.isNegated
-            return holds ? nil : "found nothing"
-        }
+        guard let value else { return predicate.isNegated ? nil : "found nothing" }
         switch try judge(predicate.function, value, at: place) {
         case .holds: return predicate.isNegated ? "found \(value.shown), for which it does hold" : nil
         case .fails: return predicate.isNegated ? nil : "found \(value.shown)"

@@ -1,4 +1,5 @@
 package import HTTPTypes
+package import JSON
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -77,7 +78,6 @@ package struct ContractRunner: Sendable {
         }
     }
 
-    /// The variables that an entry sets.
     private static func given(by entry: HurlEntry) -> [(String, HurlPlace)] {
         let options = entry.request.options.compactMap { option -> (String, HurlPlace)? in
             if case .variable(let name, _, let place) = option { (name, place) } else { nil }
@@ -123,7 +123,6 @@ package struct ContractRequest: Sendable, Hashable {
     }
 }
 
-/// The answer to a case's request.
 package struct ContractAnswer: Sendable {
     package let status: Int
     package let fields: [(name: String, value: String)]
@@ -192,7 +191,6 @@ extension ContractRequest {
         return cookies.joined(separator: "; ")
     }
 
-    /// Pairs encoded as in a query or form.
     private static func encoded(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
         var items: [String] = []
         for pair in pairs {
@@ -212,6 +210,83 @@ extension ContractRequest {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             default: encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
             }
+        }
+    }
+}
+
+package struct ContractVariables: Sendable, Hashable {
+    private var values: [String: JSON]
+    /// Variables that requests left out would have set, and where.
+    private var lost: [String: HurlPlace] = [:]
+
+    package init(_ values: [String: JSON] = [:]) { self.values = values }
+
+    package subscript(name: String) -> JSON? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    /// Records that the request which sets this variable was left out.
+    mutating func lose(_ name: String, at place: HurlPlace) {
+        if values[name] == nil { lost[name] = place }
+    }
+
+    func value(of variable: HurlVariable) throws(ContractFailure) -> JSON {
+        if let value = values[variable.name] { return value }
+        let why = lost[variable.name].map { ": the call in line \($0.line) that gives it one is left out" } ?? ""
+        throw ContractFailure(
+            place: variable.place,
+            message: "the variable \(variable.name) has no value\(why); give it one with --variable \(variable.name)=… "
+                + "or in the file of --variables-file")
+    }
+
+    func text(_ template: HurlTemplate) throws(ContractFailure) -> String {
+        try template.text { (variable) throws(ContractFailure) in try text(of: variable) }
+    }
+
+    /// The text with its variables replaced; unset ones stay as written.
+    func knownText(_ template: HurlTemplate) -> String {
+        // Code that needs the value reports the problem.
+        template.text { (try? text(of: $0)) ?? "{{\($0.name)}}" }
+    }
+
+    private func text(of variable: HurlVariable) throws(ContractFailure) -> String {
+        switch try value(of: variable) {
+        case .string(let text): return text
+        case .null: return "null"
+        case .bool(let value): return value ? "true" : "false"
+        case .number(let number): return number.literal
+        case .array, .object:
+            throw ContractFailure(
+                place: variable.place, message: "the variable \(variable.name) is a collection, which is not text")
+        }
+    }
+
+    func bytes(_ body: HurlBody) throws(ContractFailure) -> [UInt8] {
+        switch body.content {
+        case .bytes(let bytes): return bytes
+        case .text(let template, _): return Array(try text(template).utf8)
+        case .json(let parts):
+            var bytes: [UInt8] = []
+            for part in parts { bytes += try json(part) }
+            return bytes
+        }
+    }
+
+    private func json(_ part: HurlBody.JSONPart) throws(ContractFailure) -> [UInt8] {
+        switch part {
+        case .text(let text): return Array(text.utf8)
+        case .inString(let variable):
+            // The file has the quotes.
+            return Array(JSON.string(try text(of: variable)).bytes.dropFirst().dropLast())
+        case .value(let variable):
+            let value = try value(of: variable)
+            guard value.string == nil else {
+                throw ContractFailure(
+                    place: variable.place,
+                    message: "the variable \(variable.name) is a string; in JSON, put it in quotes")
+            }
+            return value.bytes
         }
     }
 }

@@ -7,7 +7,6 @@ package import JSON
 /// column.
 package struct HurlFile: Sendable, Hashable {
     package let name: String
-    /// The requests, in order.
     package let entries: [HurlEntry]
 
     /// Reads a file.
@@ -22,7 +21,6 @@ package struct HurlFile: Sendable, Hashable {
     }
 }
 
-/// One request, and the answer it expects.
 package struct HurlEntry: Sendable, Hashable {
     /// The comment directly above the request; empty without one.
     package let remark: String
@@ -32,7 +30,6 @@ package struct HurlEntry: Sendable, Hashable {
 }
 
 package struct HurlPlace: Sendable, Hashable {
-    /// The line, from 1.
     package let line: Int
     /// The column, in Unicode scalars from 1.
     package let column: Int
@@ -47,19 +44,15 @@ package struct HurlPlace: Sendable, Hashable {
 }
 
 /// Why a Hurl file cannot be read: where, what was found and what was expected.
-package struct HurlProblem: Error, Sendable, Hashable {
-    /// The file's name for messages.
+package struct HurlProblem: Error, Sendable, Hashable, CustomStringConvertible {
     package let file: String
     package let place: HurlPlace
     /// What was found and what was expected.
     package let message: String
-}
 
-extension HurlProblem: CustomStringConvertible {
     package var description: String { "\(file):\(place.line):\(place.column): \(message)" }
 }
 
-/// A name and a value, both possibly with variables.
 package struct HurlPair: Sendable, Hashable {
     package let name: HurlTemplate
     package let value: HurlTemplate
@@ -89,13 +82,10 @@ package enum HurlOption: Sendable, Hashable {
 }
 
 package enum HurlOptionValue: Sendable, Hashable {
-    /// `null`, a boolean or a number.
     case constant(JSON)
-    /// A text, possibly with variables.
     case text(HurlTemplate)
 }
 
-/// The answer that an entry expects.
 package struct HurlResponse: Sendable, Hashable {
     package let place: HurlPlace
     /// The status; `nil` for `*`.
@@ -106,20 +96,16 @@ package struct HurlResponse: Sendable, Hashable {
     package var captures: [HurlCapture] = []
     /// `[Asserts]`: claims that must hold.
     package var asserts: [HurlAssert] = []
-    /// The exact content.
     package var body: HurlBody?
 }
 
-/// A variable and the query for its value.
 package struct HurlCapture: Sendable, Hashable {
     package let name: HurlTemplate
     package let query: HurlQuery
 }
 
-/// A claim about an answer.
 package struct HurlAssert: Sendable, Hashable {
     package let query: HurlQuery
-    /// What must hold of it.
     package let predicate: HurlPredicate
     package let source: String
 }
@@ -131,12 +117,10 @@ package struct HurlBody: Sendable, Hashable {
         case json([JSONPart])
         /// Text between single or triple backquotes, and the language after the triple ones.
         case text(HurlTemplate, language: String?)
-        /// Bytes in base64 or hexadecimal.
         case bytes([UInt8])
     }
 
     package enum JSONPart: Sendable, Hashable {
-        /// Characters as written.
         case text(String)
         /// A variable inside a string; its value is escaped.
         case inString(HurlVariable)
@@ -158,25 +142,28 @@ package struct HurlBody: Sendable, Hashable {
 
 /// A text in which `{{name}}` stands for the value of a variable.
 package struct HurlTemplate: Sendable, Hashable {
-    /// A piece of the text.
     package enum Part: Sendable, Hashable {
         /// Characters, with escapes resolved.
         case text(String)
         case variable(HurlVariable)
     }
 
-    /// The pieces in order.
     package let parts: [Part]
     package let place: HurlPlace
 
     /// The text with its variables as `{{name}}`.
-    package var source: String {
-        parts.reduce(into: "") { text, part in
+    package var source: String { text { "{{\($0.name)}}" } }
+
+    /// The text with these values for its variables.
+    func text<Failure>(_ value: (HurlVariable) throws(Failure) -> String) throws(Failure) -> String {
+        var text = ""
+        for part in parts {
             switch part {
             case .text(let piece): text += piece
-            case .variable(let variable): text += "{{\(variable.name)}}"
+            case .variable(let variable): text += try value(variable)
             }
         }
+        return text
     }
 
     package var isEmpty: Bool { parts.isEmpty }
@@ -193,7 +180,6 @@ package struct HurlVariable: Sendable, Hashable {
             && !functions.contains(text)
     }
 
-    /// Whether a character is allowed in a name.
     static func isInName(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
@@ -203,4 +189,109 @@ package struct HurlVariable: Sendable, Hashable {
 
     /// Names in braces that Hurl computes.
     static let functions: Set = ["newUuid", "newDate"]
+}
+
+/// What an assert or a capture examines.
+package struct HurlQuery: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
+        case status
+        /// The value of a field; of several lines, all values.
+        case header(HurlTemplate)
+        case body
+        case bytes
+        case jsonPath(HurlTemplate)
+        /// The first group of a regular expression's match in the content.
+        case regex(HurlPattern)
+        case variable(HurlTemplate)
+    }
+
+    package let place: HurlPlace
+    package let subject: Subject
+    package let filters: [HurlFilter]
+}
+
+package enum HurlFilter: Sendable, Hashable {
+    /// The number of elements or bytes.
+    case count
+    case first
+    case last
+    case nth(Int)
+    case regex(HurlPattern)
+    case replace(HurlTemplate, by: HurlTemplate)
+    case split(HurlTemplate)
+    case jsonPath(HurlTemplate)
+    case toInt
+    case toFloat
+
+    var word: String {
+        switch self {
+        case .count: "count"
+        case .first: "first"
+        case .last: "last"
+        case .nth: "nth"
+        case .regex: "regex"
+        case .replace: "replace"
+        case .split: "split"
+        case .jsonPath: "jsonpath"
+        case .toInt: "toInt"
+        case .toFloat: "toFloat"
+        }
+    }
+}
+
+package enum HurlPattern: Sendable, Hashable {
+    /// Between slashes, taken literally.
+    case literal(String)
+    /// In quotes, possibly with variables.
+    case text(HurlTemplate)
+}
+
+package struct HurlPredicate: Sendable, Hashable {
+    package enum Relation: String, Sendable, Hashable {
+        case atLeast = ">="
+        case greater = ">"
+        case atMost = "<="
+        case less = "<"
+    }
+
+    package enum Position: String, Sendable, Hashable {
+        case start = "startsWith"
+        case end = "endsWith"
+        case anywhere = "contains"
+    }
+
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A number without fraction or exponent.
+        case integer = "isInteger"
+        /// A number with a fraction or an exponent.
+        case float = "isFloat"
+        case number = "isNumber"
+        case boolean = "isBoolean"
+        case string = "isString"
+        /// An array or an object.
+        case collection = "isCollection"
+    }
+
+    package enum Function: Sendable, Hashable {
+        case equal(HurlLiteral)
+        case unequal(HurlLiteral)
+        case compared(Relation, HurlLiteral)
+        case holds(Position, HurlLiteral)
+        case includes(HurlLiteral)
+        case matches(HurlPattern)
+        case exists
+        /// Has no element, member or character.
+        case isEmpty
+        case isKind(Kind)
+    }
+
+    package let isNegated: Bool
+    package let function: Function
+}
+
+package enum HurlLiteral: Sendable, Hashable {
+    case constant(JSON)
+    case text(HurlTemplate)
+    case variable(HurlVariable)
+    case bytes([UInt8])
 }

@@ -8,7 +8,6 @@ public import Wire
 ///
 /// Scenarios, faults and the journal's verification use the same members.
 package struct ExchangeCondition: Sendable {
-    /// A part that an exchange does not satisfy.
     package struct Miss: Sendable, Hashable {
         /// Which part, such as `header x-device`.
         package let condition: String
@@ -42,7 +41,6 @@ package struct ExchangeCondition: Sendable {
 
     private let parts: [Part]
 
-    /// The names of the parts, such as `header x-device`.
     var names: [String] { parts.map(\.name) }
 
     package init() { parts = [] }
@@ -54,14 +52,13 @@ package struct ExchangeCondition: Sendable {
     package init(_ mapping: FixtureMapping) throws(FixtureProblem) {
         var parts: [Part] = []
         for (name, node) in mapping.members where Self.members.contains(name) {
-            switch name {
-            case "query", "header", "form", "body", "claims":
-                for (key, value) in try node.members() {
-                    let subject = try Self.subject(name, key, value)
-                    parts.append(Part(name: "\(name) \(key)", subject: subject, matcher: try ValueMatcher(value)))
-                }
-            default:
-                parts.append(Part(name: name, subject: Self.subject(name), matcher: try ValueMatcher(node)))
+            if let subject = Self.subjects[name] {
+                parts.append(Part(name: name, subject: subject, matcher: try ValueMatcher(node)))
+                continue
+            }
+            for (key, value) in try node.members() {
+                let subject = try Self.subject(name, key, value)
+                parts.append(Part(name: "\(name) \(key)", subject: subject, matcher: try ValueMatcher(value)))
             }
         }
         guard parts.count <= Self.mostParts else {
@@ -73,29 +70,18 @@ package struct ExchangeCondition: Sendable {
     /// ours: every part is evaluated for every call.
     private static let mostParts = 100
 
-    private static func subject(_ name: String) -> Subject {
-        switch name {
-        case "method": .method
-        case "path": .path
-        case "token_age": .tokenAge
-        case "token_left": .tokenLeft
-        default: .reason
-        }
-    }
+    private static let subjects: [String: Subject] = [
+        "method": .method, "path": .path, "token_age": .tokenAge, "token_left": .tokenLeft, "reason": .reason,
+    ]
 
     private static func subject(_ name: String, _ key: String, _ node: FixtureNode) throws(FixtureProblem) -> Subject {
         switch name {
         case "query": .query(key)
-        case "header": .header(try fieldName(key, node))
+        case "header": .header(try node.fieldName(key))
         case "form": .form(key)
         case "body": .body(try path(key, node))
         default: .claim(try path(key, node))
         }
-    }
-
-    private static func fieldName(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> HTTPField.Name {
-        guard let name = HTTPField.Name(key) else { throw node.nameProblem("“\(key)” is not a field name") }
-        return name
     }
 
     /// A JSONPath unchanged, or a path to a member of the top-level object.
@@ -194,7 +180,6 @@ public struct MatchContext: Sendable {
     package let claims: JSONObject?
     /// The presented token; `nil` without one, and for exchanges of the past.
     let token: CompactToken?
-    /// The moment of the exchange by the sandbox's clock.
     package let moment: Moment
     /// Why the exchange was refused, in one line; `nil` when it was not refused or is unfinished.
     package let reason: String?
@@ -209,20 +194,26 @@ public struct MatchContext: Sendable {
     }
 
     /// The content as JSON, parsed once for all conditions; `nil` when it is not JSON.
-    var body: JSON? { content.json(of: request) }
+    var body: JSON? { content.json.once { try? JSON.parse(request.body) } }
 
     /// The query items, parsed once for all conditions.
-    var query: [(name: String, value: String)] { content.query(of: request) }
+    var query: [(name: String, value: String)] { content.query.once { request.queryItems } }
 
     /// The form items, parsed once for all conditions.
-    var form: [(name: String, value: String)] { content.form(of: request) }
+    var form: [(name: String, value: String)] { content.form.once { request.formItems } }
 
     /// Judges within the rest of the budget that all conditions of an exchange share: one caller could set a thousand
     /// rules.
-    func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value { content.spending(judge) }
+    func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
+        // Copied while in use: judging reads the content, and may call this again.
+        var budget = content.budget.withLock { $0 }
+        let value = judge(&budget)
+        content.budget.withLock { [budget] in $0 = budget }
+        return value
+    }
 
     /// Whether some condition did not hold because judging it would have exceeded the budget.
-    var isBeyondBudget: Bool { content.spending { $0.isSpent } }
+    var isBeyondBudget: Bool { spending { $0.isSpent } }
 
     /// The journal's note when some condition was not judged; `nil` when all were.
     @usableFromInline var budgetNote: Finding? {
@@ -236,27 +227,12 @@ public struct MatchContext: Sendable {
     private let content: Content
 
     private final class Content: Sendable {
-        private let json = Mutex<JSON??>(nil)
-        private let query = Mutex<[(name: String, value: String)]?>(nil)
-        private let form = Mutex<[(name: String, value: String)]?>(nil)
-        private let budget: Mutex<WorkBudget>
+        let json = Mutex<JSON??>(nil)
+        let query = Mutex<[(name: String, value: String)]?>(nil)
+        let form = Mutex<[(name: String, value: String)]?>(nil)
+        let budget: Mutex<WorkBudget>
 
         init(_ budget: WorkBudget) { self.budget = Mutex(budget) }
-
-        func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
-            // Copied while in use: judging reads the content, and may call this again.
-            var budget = budget.withLock { $0 }
-            let value = judge(&budget)
-            self.budget.withLock { [budget] in $0 = budget }
-            return value
-        }
-
-        func query(of request: Request) -> [(name: String, value: String)] { query.once { request.queryItems } }
-
-        func form(of request: Request) -> [(name: String, value: String)] { form.once { request.formItems } }
-
-        // Content that is not JSON has no members to match.
-        func json(of request: Request) -> JSON? { json.once { try? JSON.parse(request.body) } }
     }
 
     /// The claim's time in seconds since 1970; `nil` when it is absent or not a number.

@@ -17,7 +17,6 @@ struct FailureTemplate: Sendable {
     /// The status outside of special situations.
     var status: HTTPResponse.Status { usual.status }
 
-    /// One way in which the failure looks.
     private struct Form: Sendable {
         let status: HTTPResponse.Status
         let fields: [Field]
@@ -67,7 +66,6 @@ struct FailureTemplate: Sendable {
         return "\(status.code)\n\(fields)\n\(content)"
     }
 
-    /// What a failure contributes to its response.
     enum Answer {
         case empty
         case json(JSON)
@@ -129,9 +127,7 @@ struct FailureTemplate: Sendable {
             if let body = entry["body"] { throw body.nameProblem("a failure has a body or a text, not both") }
             return .text(try TextTemplate(try node.string(), roots: parameters, escaping: .none, at: node))
         }
-        return try entry["body"].map { node throws(FixtureProblem) in
-            .json(try BodyTemplate(node, roots: parameters))
-        }
+        return try entry["body"].map { node throws(FixtureProblem) in .json(try BodyTemplate(node, roots: parameters)) }
     }
 
     private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field]? {
@@ -146,8 +142,7 @@ struct FailureTemplate: Sendable {
         private let template: TextTemplate?
 
         init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
-            guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is not a field name") }
-            self.name = name
+            self.name = try node.fieldName(name)
             value = try node.fieldValue()
             template = value.opensTag ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
         }
@@ -168,7 +163,6 @@ struct FailureEnvelope: Sendable {
     }
 
     func wrap(_ body: JSON) -> JSON { template.body(["body": body]) }
-
     func schema(_ body: JSON) -> JSON { template.schema { $0 == ["body"] ? body : [:] } }
 }
 
@@ -177,15 +171,11 @@ public struct FailureScope: Sendable {
     let switches: [SwitchDeclaration]
     let routes: [String]
 
-    public init(switches: [SwitchDeclaration], routes: [String]) {
-        self.switches = switches
-        self.routes = routes
-    }
+    public init(switches: [SwitchDeclaration], routes: [String]) { (self.switches, self.routes) = (switches, routes) }
 }
 
 /// When a variant or envelope applies: required switch values and routes; all must hold.
 struct FailureCondition: Sendable {
-    /// What a condition is evaluated against.
     struct Situation {
         let route: String?
         let switches: SwitchValues
@@ -221,6 +211,12 @@ struct FailureCondition: Sendable {
 }
 
 extension FixtureNode {
+    /// The name of a field, which the member here has.
+    func fieldName(_ text: String) throws(FixtureProblem) -> HTTPField.Name {
+        if let name = HTTPField.Name(text) { return name }
+        throw nameProblem("“\(text)” is not a field name")
+    }
+
     /// The value of a field (RFC 9110 section 5.5).
     func fieldValue() throws(FixtureProblem) -> String {
         let text = try string()

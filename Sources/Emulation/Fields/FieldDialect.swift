@@ -3,7 +3,6 @@ public import Wire
 
 /// How a recipient of requests reads fields, and how it refuses wrong ones.
 public protocol FieldDialect: Sendable {
-    /// The error that refuses a request with wrong fields.
     associatedtype FieldRefusal: Error
     static var fieldPolicy: FieldPolicy { get }
     static func refusal(of problems: [FieldProblem]) -> FieldRefusal
@@ -215,7 +214,6 @@ public struct FieldProblem: Error, Hashable {
     public let kind: Kind
     /// What would be right, such as `a string`.
     public var expected = ""
-    /// The value found; `nil` when there is none.
     public var found: JSON?
     /// The path of the list that directly contains the value, if any.
     public var list: String?

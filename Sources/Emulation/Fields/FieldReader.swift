@@ -199,7 +199,6 @@ public struct FieldReader {
         return value
     }
 
-    /// Whether the member exists and is null.
     public mutating func isNull(_ name: String) -> Bool { self[name]?.isNull == true }
 
     // MARK: Nested objects

@@ -47,8 +47,6 @@ public struct ReadParts: OptionSet, Sendable {
 package final class KeptReading: Sendable {
     private let reading = Mutex(RequestReading())
 
-    init() {}
-
     package var current: RequestReading { reading.withLock(\.self) }
 
     func update(_ change: (inout RequestReading) -> Void) { reading.withLock { change(&$0) } }

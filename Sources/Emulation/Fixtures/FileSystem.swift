@@ -139,7 +139,8 @@ package enum FileSystem {
         // The system would end the path at the NUL.
         guard !path.utf8.contains(0) else { return .absent }
         guard let (kind, _) = kind(of: path) else {
-            return errno == ENOENT || errno == ENOTDIR ? .absent : errno == ELOOP ? loop : .unreadable
+            if errno == ELOOP { return .refused("is a loop of links; expected a file") }
+            return errno == ENOENT || errno == ENOTDIR ? .absent : .unreadable
         }
         switch kind {
         case .file: break
@@ -154,12 +155,15 @@ package enum FileSystem {
         guard fstat(descriptor, &facts) == 0 else { return .unreadable }
         if case .other(let words) = Self.kind(facts.st_mode) { return .refused(words) }
         if let real = realPath(of: descriptor) ?? realPath(path), !lies(real, in: root) {
-            return .refused("leads to \(real), outside the folder of fixtures \(root); copy it there")
+            return .refused(leaving(root, to: real))
         }
         return content(of: descriptor, size: Int(facts.st_size))
     }
 
-    private static var loop: Reading { .refused("is a loop of links; expected a file") }
+    /// What is wrong with a link that leads out of the folder.
+    static func leaving(_ root: String, to real: String) -> String {
+        "leads to \(real), outside the folder of fixtures \(root); copy it there"
+    }
 
     /// The path of an open file; `nil` when the system does not provide it.
     private static func realPath(of descriptor: Int32) -> String? {
@@ -174,6 +178,9 @@ package enum FileSystem {
     }
 
     private static func content(of descriptor: Int32, size: Int) -> Reading {
+        func tooLong(_ size: String) -> Reading {
+            .refused("has \(size) bytes; a fixture file may have \(longestFile)")
+        }
         guard size <= longestFile else { return tooLong("\(size)") }
         var content: [UInt8] = []
         // A file may grow in the meantime, and some report no size; one that is read in whole has no more.
@@ -185,10 +192,6 @@ package enum FileSystem {
             if piece.isEmpty || size > 0 && content.count == size { return .content(content) }
             guard content.count <= longestFile else { return tooLong("more than \(longestFile)") }
         } while true
-    }
-
-    private static func tooLong(_ size: String) -> Reading {
-        .refused("has \(size) bytes; a fixture file may have \(longestFile)")
     }
 
     /// The next bytes of a file, empty at its end; `nil` when it cannot be read.
@@ -216,7 +219,6 @@ package enum FileSystem {
 struct FixtureWalk {
     /// How many files and folders a layer may hold; the installed fixtures are a few hundred.
     static let mostEntries = 4096
-    /// How deeply folders may be nested.
     static let mostFolders = 32
 
     /// The first entry that is neither file nor folder, leaves the layer, or exceeds a limit.
@@ -230,7 +232,6 @@ struct FixtureWalk {
     /// The names in each folder, by its path in the layer.
     private var folders: [String: [String]] = [:]
 
-    /// The files' paths in the layer, unordered.
     var paths: [String] { Array(files.keys) }
 
     init(_ layer: String) {
@@ -262,10 +263,6 @@ struct FixtureWalk {
     }
 
     private func full(_ path: String) -> String { path.isEmpty ? layer : FixtureStore.join(layer, path) }
-
-    private func outside(_ real: String) -> String {
-        "leads to \(real), outside the folder of fixtures \(root); copy it there"
-    }
 
     private mutating func refuse(_ path: String, _ message: String) {
         if problem == nil { problem = FixtureProblem(file: FixtureStore.shown(full(path)), message: message) }
@@ -302,7 +299,9 @@ struct FixtureWalk {
         case .folder where !isLink: visit(path, through: chain + ["\(parent)/\(name)"], isPlain: isPlain)
         case .file, .folder:
             guard let real = FileSystem.realPath(full(path)) else { return }
-            guard FileSystem.lies(real, in: root) else { return refuse(path, outside(real)) }
+            guard FileSystem.lies(real, in: root) else {
+                return refuse(path, FileSystem.leaving(root, to: real))
+            }
             if case .file = kind { return files[path] = false }
             guard !chain.contains(where: { FileSystem.lies($0, in: real) }) else {
                 return refuse(path, "is a link to \(real), which contains the link itself: a loop")
@@ -339,6 +338,5 @@ package struct FixtureDigest: Sendable, Hashable {
         }
     }
 
-    /// Sixteen hexadecimal digits.
     package var text: String { hash.hexadecimal }
 }

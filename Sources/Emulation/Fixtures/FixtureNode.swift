@@ -36,17 +36,15 @@ public struct FixtureNode {
 
     package func problem(_ message: String) -> FixtureProblem {
         switch content {
-        case .yaml(let node, _): problem(message, at: node)
+        case .yaml(let node, _): node.problem(message, in: file)
         case .json(_, let path):
             FixtureProblem(file: file, message: [path.text, message].filter { !$0.isEmpty }.joined(separator: ": "))
         }
     }
 
     package func nameProblem(_ message: String) -> FixtureProblem {
-        if case .yaml(_, let name?) = content { problem(message, at: name) } else { problem(message) }
+        if case .yaml(_, let name?) = content { name.problem(message, in: file) } else { problem(message) }
     }
-
-    private func problem(_ message: String, at node: YAMLNode) -> FixtureProblem { node.problem(message, in: file) }
 
     /// Remarks on what loads but probably was not meant; what is no file is not remarked on.
     package func warn(_ message: String) {
@@ -82,7 +80,6 @@ public struct FixtureNode {
         }
     }
 
-    /// The members of a mapping as JSON.
     func object() throws(FixtureProblem) -> JSONObject {
         var object = JSONObject()
         for (name, value) in try members() { object.append(name, try value.json()) }
@@ -113,7 +110,7 @@ public struct FixtureNode {
         members.reserveCapacity(mapping.count)
         for member in mapping {
             guard let name = member.name.text else {
-                throw problem("a member's name must be a string", at: member.name)
+                throw member.name.problem("a member's name must be a string", in: file)
             }
             members.append((name, FixtureNode(file: file, .yaml(member.value, name: member.name))))
         }
@@ -159,15 +156,27 @@ public struct FixtureNode {
         nameProblem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
     }
 
-    package func elements() throws(FixtureProblem) -> FixtureElements {
+    /// The elements of a list with at most `limit` elements.
+    ///
+    /// Anything beyond a limit is refused before any of it is read, and never dropped silently.
+    package func elements(atMost limit: Int = .max) throws(FixtureProblem) -> FixtureElements {
+        let elements: FixtureElements
         switch content {
         case .yaml(let node, _):
             guard case .sequence(let sequence) = node.content else { throw expected("a list") }
-            return FixtureElements(file: file, sequence)
-        case .json(.array(let elements), let path):
-            return FixtureElements(file: file, elements, at: path, salvage)
+            elements = FixtureElements(count: sequence.count) { [file] in
+                FixtureNode(file: file, .yaml(sequence[$0], name: nil))
+            }
+        case .json(.array(let array), let path):
+            elements = FixtureElements(count: array.count) { [file, salvage] in
+                FixtureNode(file: file, .json(array[$0], .element($0, of: path)), salvage)
+            }
         case .json: throw expected("a list")
         }
+        guard elements.count <= limit else {
+            throw problem("the list has \(elements.count) elements; at most \(limit) are kept")
+        }
+        return elements
     }
 
     /// Reads each element of the list here, up to the limit, as a separate record.
@@ -201,17 +210,6 @@ public struct FixtureNode {
             salvage.setAside(
                 Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
         }
-    }
-
-    /// The elements of a sequence with at most `limit` elements.
-    ///
-    /// Anything beyond a limit is refused before any of it is read, and never dropped silently.
-    package func elements(atMost limit: Int) throws(FixtureProblem) -> FixtureElements {
-        let elements = try elements()
-        guard elements.count <= limit else {
-            throw problem("the list has \(elements.count) elements; at most \(limit) are kept")
-        }
-        return elements
     }
 
     package func string() throws(FixtureProblem) -> String {
@@ -258,7 +256,6 @@ public struct FixtureNode {
         if case .yaml = content { try moment() } else { Moment(unixSeconds: try number()) }
     }
 
-    /// The whole number here, within a range.
     package func int(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
         let number = try int()
         guard range.contains(number) else {
@@ -276,11 +273,8 @@ public struct FixtureNode {
         of type: Choice.Type
     ) throws(FixtureProblem) -> Choice {
         let text = try string()
-        guard let choice = Choice(rawValue: text) else {
-            let words = Choice.allCases.map(\.rawValue)
-            throw problem("“\(text)” is not one of \(words.joined(separator: ", "))")
-        }
-        return choice
+        if let choice = Choice(rawValue: text) { return choice }
+        throw problem("“\(text)” is not one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
     /// The scalar here; `nil` for a mapping or list.
@@ -333,7 +327,6 @@ package struct FixtureMapping {
 
 /// The path to a value in a JSON document; it is rendered only when a problem names it.
 indirect enum FixturePath {
-    /// The document itself.
     case root
     case member(String, of: FixturePath)
     case element(Int, of: FixturePath)

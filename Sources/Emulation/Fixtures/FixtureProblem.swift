@@ -9,7 +9,6 @@ public struct FixtureProblem: Error, Sendable, Hashable {
     package let line: Int?
     /// The column, counted from 1.
     package let column: Int?
-    /// What was found and what would be right.
     package let message: String
 
     package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
@@ -95,13 +94,11 @@ extension FixtureStore {
 ///
 /// Each reading has its own; it is not shared.
 package final class Salvage {
-    /// A record that was set aside.
     package struct Part: Sendable, Hashable {
         /// Where it stood, such as `sandboxes[0].state.VENDOR.users[3]`.
         package let path: String
         /// What was found there and what would be right, with the position.
         package let problem: String
-        /// The record, unchanged.
         package let value: JSON
 
         package init(path: String, problem: String, value: JSON) {
@@ -122,52 +119,15 @@ package final class Salvage {
 
 /// The elements of a list in a fixture or in JSON; each node is created on demand, since a list may be long.
 package struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
-    private enum Content {
-        case yaml([YAMLNode])
-        case json([JSON], FixturePath)
-        case places([FixtureNode])
-    }
+    package let startIndex = 0
+    package let endIndex: Int
+    private let element: (Int) -> FixtureNode
 
-    private let file: String
-    private let content: Content
-    private var salvage: Salvage?
+    init(count: Int, _ element: @escaping (Int) -> FixtureNode) { (endIndex, self.element) = (count, element) }
 
-    init(file: String, _ elements: [YAMLNode]) {
-        self.file = file
-        content = .yaml(elements)
-    }
+    package init(arrayLiteral elements: FixtureNode...) { self.init(count: elements.count) { elements[$0] } }
 
-    init(file: String, _ elements: [JSON], at path: FixturePath, _ salvage: Salvage?) {
-        self.file = file
-        self.salvage = salvage
-        content = .json(elements, path)
-    }
-
-    package init(arrayLiteral elements: FixtureNode...) {
-        file = ""
-        content = .places(elements)
-    }
-
-    /// The position of the first element.
-    package var startIndex: Int { 0 }
-
-    /// The position after the last element.
-    package var endIndex: Int {
-        switch content {
-        case .yaml(let elements): elements.count
-        case .json(let elements, _): elements.count
-        case .places(let elements): elements.count
-        }
-    }
-
-    package subscript(position: Int) -> FixtureNode {
-        switch content {
-        case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))
-        case .json(let elements, let path):
-            FixtureNode(file: file, .json(elements[position], .element(position, of: path)), salvage)
-        case .places(let elements): elements[position]
-        }
-    }
+    package subscript(position: Int) -> FixtureNode { element(position) }
 }
 
 /// A fixture folder in use, and its files that are never read.
@@ -181,7 +141,6 @@ package struct FixtureLayer: Sendable {
 
     /// A warning for each unread file, and the remarks.
     package var warnings: [String] { unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks }
-
     package var json: JSON { ["folder": .string(folder), "unread": .array(unread.map(JSON.string))] }
 }
 
@@ -199,27 +158,19 @@ extension FixtureStore {
         guard let bottom = layers.last else { return [] }
         return try layers.map { layer throws(FixtureProblem) in
             FixtureLayer(
-                folder: Self.absolute(layer),
-                unread: layer == bottom ? [] : try unreadFixtures(of: layer, over: bottom, vendors),
+                folder: layer.hasPrefix("/") ? layer : Self.join(FileSystem.currentFolder, layer),
+                unread: layer == bottom ? [] : Self.hinted(try unreadFixtures(of: layer, over: bottom), vendors),
                 remarks: layer == layers.first ? remarks : [])
         }
     }
 
-    /// Remarks on the files that were read.
     package var remarks: [String] { sight.warnings.all.map(\.description) }
 
-    private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
-    }
-
-    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) throws(FixtureProblem)
-        -> [String]
-    {
-        let unread = try usage(of: layer).unread.filter { path in
+    private func unreadFixtures(of layer: String, over bottom: String) throws(FixtureProblem) -> [String] {
+        try usage(of: layer).unread.filter { path in
             // Files that ship with the program are right where they are, such as schemas for editors.
             Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
         }
-        return Self.hinted(unread, vendors)
     }
 
     /// Files that nobody reads, and the folders of no vendor as a whole; each with a hint.

@@ -10,7 +10,6 @@ import Synchronization
 public struct FixtureStore: Sendable {
     /// A file with the path that people know it by.
     package struct File: Sendable {
-        /// The path that error messages show.
         package let path: String
         package let bytes: [UInt8]
         /// Changes with the content.
@@ -21,9 +20,7 @@ public struct FixtureStore: Sendable {
         fileprivate(set) var warnings: FixtureWarnings?
 
         package init(path: String, bytes: [UInt8]) {
-            self.path = path
-            self.bytes = bytes
-            digest = FixtureDigest(of: bytes)
+            (self.path, self.bytes, digest) = (path, bytes, FixtureDigest(of: bytes))
         }
     }
 
@@ -40,14 +37,9 @@ public struct FixtureStore: Sendable {
 
     /// What was seen of the files: the layers as first walked, and the files that were read.
     final class Sight: Sendable {
-        private struct Read {
-            let path: String
-            let digest: FixtureDigest
-        }
-
         private let walked = Mutex<[FixtureWalk]?>(nil)
         /// The files by full path, and how many bytes they had.
-        private let read = Mutex((files: [String: Read](), bytes: 0))
+        private let read = Mutex((files: [String: (path: String, digest: FixtureDigest)](), bytes: 0))
         let here = FileSystem.currentFolder
         let warnings = FixtureWarnings()
 
@@ -57,7 +49,7 @@ public struct FixtureStore: Sendable {
         func note(_ full: String, _ path: String, _ file: File) -> Int {
             read.withLock { read in
                 read.bytes += file.bytes.count
-                read.files[full] = Read(path: path, digest: file.digest)
+                read.files[full] = (path, file.digest)
                 return read.bytes
             }
         }
@@ -65,12 +57,12 @@ public struct FixtureStore: Sendable {
         func holds(_ full: String) -> Bool { read.withLock { $0.files[full] != nil } }
 
         var fingerprint: String {
-            var digest = FixtureDigest()
-            for read in read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
-                digest.mix(Array(read.path.utf8))
-                digest.mix(read.digest)
+            var fingerprint = FixtureDigest()
+            for (path, digest) in read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
+                fingerprint.mix(Array(path.utf8))
+                fingerprint.mix(digest)
             }
-            return digest.text
+            return fingerprint.text
         }
     }
 
@@ -86,7 +78,7 @@ public struct FixtureStore: Sendable {
     package var fingerprint: String { sight.fingerprint }
 
     /// The layers that are listed, walked once.
-    private var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
+    fileprivate var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
 
     /// - Throws: the first entry of a layer that is neither file nor folder, leaves the layer, or exceeds a limit.
     package func checkEntries() throws(FixtureProblem) {
@@ -104,7 +96,9 @@ public struct FixtureStore: Sendable {
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     package func file(_ path: String) throws(FixtureProblem) -> File {
-        guard let (full, found) = try look(path) else { throw Self.missing(of: path, in: layers) }
+        guard let (full, found) = try look(path) else {
+            throw FixtureProblem(file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
+        }
         var file = found
         file.isJudged = judged?.contains(Self.mark(path, file.digest)) == true
         if let bottom = layers.last, full != Self.join(bottom, path) { file.warnings = sight.warnings }
@@ -122,10 +116,6 @@ public struct FixtureStore: Sendable {
         var mark = FixtureDigest(of: Array(path.utf8))
         mark.mix(digest)
         return mark.hash
-    }
-
-    private static func missing(of path: String, in layers: [String]) -> FixtureProblem {
-        FixtureProblem(file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
     }
 
     /// The file at that path in the first layer that has one, and its full path.
@@ -164,9 +154,7 @@ public struct FixtureStore: Sendable {
         guard let walk = walks.first(where: { $0.layer == layer }) else { return ([], []) }
         if let problem = walk.problem { throw problem }
         let all = walk.paths.sorted()
-        return (
-            all.filter { sight.holds(Self.join(layer, $0)) }, all.filter { !sight.holds(Self.join(layer, $0)) }
-        )
+        return (all.filter { sight.holds(Self.join(layer, $0)) }, all.filter { !sight.holds(Self.join(layer, $0)) })
     }
 
     package func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
@@ -178,7 +166,7 @@ public struct FixtureStore: Sendable {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let reading = FileSystem.read(path, in: FileSystem.realPath(folder) ?? folder)
         guard let file = try file(reading, at: path, from: FileSystem.currentFolder) else {
-            throw missing(of: path, in: [folder])
+            throw FixtureProblem(file: path, message: "no such file; looked in \(folder)")
         }
         return try FixtureNode(file: file)
     }
@@ -210,12 +198,8 @@ public struct VendorFixtures: Sendable {
         let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
     }
 
-    public init(store: FixtureStore, folder: String) {
-        self.store = store
-        self.folder = folder
-    }
+    public init(store: FixtureStore, folder: String) { (self.store, self.folder) = (store, folder) }
 
-    /// Reads a file from the vendor's folder.
     package func file(_ path: String) throws(FixtureProblem) -> FixtureStore.File {
         try store.file("\(folder)/\(path)")
     }
@@ -229,14 +213,9 @@ public struct VendorFixtures: Sendable {
     /// Reads the file that a fixture names, from the vendor's folder; a problem is reported where it is named.
     package func file(named node: FixtureNode) throws(FixtureProblem) -> FixtureStore.File {
         let path = try node.string()
-        do {
-            return try file(path)
-        } catch {
-            throw node.problem("\(error)")
-        }
+        return try node.locate { () throws(FixtureProblem) in try file(path) }
     }
 
-    /// Reads a YAML document from the vendor's folder.
     package func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try store.document("\(folder)/\(path)")
     }
@@ -312,17 +291,11 @@ package struct FixtureStamps: Sendable, Hashable {
 
     package init() {}
 
-    fileprivate mutating func add(_ walk: FixtureWalk) {
-        for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
-        if let problem = walk.problem { problems.append(problem) }
-    }
-}
-
-extension FixtureStore {
     /// The stamps of all files, in every layer.
-    package var stamps: FixtureStamps {
-        var stamps = FixtureStamps()
-        for walk in walks { stamps.add(walk) }
-        return stamps
+    package init(of store: FixtureStore) {
+        for walk in store.walks {
+            for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
+        }
+        problems = store.walks.compactMap(\.problem)
     }
 }

@@ -78,7 +78,9 @@ final class YAMLReader {
             if [YAML_DOUBLE_QUOTED_SCALAR_STYLE, YAML_SINGLE_QUOTED_SCALAR_STYLE].contains(style) {
                 quoted = (event.start_mark, end)
             }
-            return keep(scalar(event.data.scalar.value, event.data.scalar.length, style), of: event)
+            let bytes = UnsafeBufferPointer(start: event.data.scalar.value, count: event.data.scalar.length)
+            let text = String(decoding: bytes, as: UTF8.self)
+            return keep(.scalar(text, isPlain: style == YAML_PLAIN_SCALAR_STYLE), of: event)
         case YAML_SEQUENCE_START_EVENT:
             if event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE { open.append(("]", event.start_mark)) }
             return keep(.sequence(try elements()), of: event)
@@ -92,11 +94,6 @@ final class YAMLReader {
             return node
         default: return nil
         }
-    }
-
-    private func scalar(_ start: UnsafePointer<UInt8>, _ count: Int, _ style: yaml_scalar_style_t) -> YAMLNode.Content {
-        let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-        return .scalar(text, isPlain: style == YAML_PLAIN_SCALAR_STYLE)
     }
 
     private func elements() throws(FixtureProblem) -> [YAMLNode] {
@@ -121,9 +118,7 @@ final class YAMLReader {
         guard Self.repeatsText(nodes) else { return }
         let list = Dictionary(grouping: nodes.compactMap(\.text)) { $0 }.filter { $1.count > 1 }.keys.sorted()
         guard let first = nodes.first(where: { $0.text == list.first }) else { return }
-        throw FixtureProblem(
-            file: file, line: first.line, column: first.column,
-            message: "this mapping has the same member twice: \(list.joined(separator: ", "))")
+        throw first.problem("this mapping has the same member twice: \(list.joined(separator: ", "))", in: file)
     }
 
     /// Whether two nodes have the same text; for a few nodes, comparing pairs is faster than hashing.
@@ -157,7 +152,11 @@ final class YAMLReader {
 
     private var brokenSyntax: FixtureProblem {
         let words = parser.pointee.problem.map { String(cString: $0) } ?? "out of memory"
-        if parser.pointee.error == YAML_READER_ERROR { return signProblem("not YAML: \(words)") }
+        // A character that YAML forbids is refused before anything counts lines.
+        if parser.pointee.error == YAML_READER_ERROR {
+            let text = bytes.prefix(parser.pointee.problem_offset)
+            return TextEncoding.problem(in: file, behind: text, "not YAML: \(words)")
+        }
         let mark = parser.pointee.problem_mark
         if let message = indentationProblem(at: mark) { return problem(message, at: mark) }
         let beginnings = [
@@ -194,11 +193,6 @@ final class YAMLReader {
         let blanks = lines[mark.line].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard blanks.contains(UInt8(ascii: "\t")) else { return nil }
         return "a tab indents this line; YAML requires spaces"
-    }
-
-    /// A problem with a character that YAML forbids: it is refused before anything counts lines.
-    private func signProblem(_ message: String) -> FixtureProblem {
-        TextEncoding.problem(in: file, behind: bytes.prefix(parser.pointee.problem_offset), message)
     }
 }
 
@@ -274,9 +268,7 @@ final class YAMLNode: Sendable {
         FixtureProblem(file: file, line: line, column: column, message: message)
     }
 
-    var text: String? {
-        if case .scalar(let text, _) = content { text } else { nil }
-    }
+    var text: String? { if case .scalar(let text, _) = content { text } else { nil } }
 
     /// A scalar's value by the core schema of YAML 1.2; one that is not plain is a string.
     static func value(_ text: String, isPlain: Bool) -> JSON {
@@ -298,8 +290,6 @@ final class YAMLNode: Sendable {
 /// The required encoding of a fixture file, and the complaint about any other.
 enum TextEncoding {
     static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    private static let bigEndianMark: [UInt8] = [0xFE, 0xFF]
-    private static let littleEndianMark: [UInt8] = [0xFF, 0xFE]
 
     /// - Throws: a problem that names the position of the first byte that is not UTF-8, or the file's actual encoding.
     static func check(_ file: FixtureStore.File) throws(FixtureProblem) {
@@ -320,7 +310,6 @@ enum TextEncoding {
         }
     }
 
-    /// A problem at the byte behind these.
     static func problem(in file: String, behind text: some Collection<UInt8>, _ message: String) -> FixtureProblem {
         let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last
         let column = line.map { String(decoding: $0, as: UTF8.self).unicodeScalars.count } ?? 0
@@ -330,7 +319,7 @@ enum TextEncoding {
 
     /// Looks for a UTF-16 mark, or for zeros beside the first characters, which are ASCII in every fixture.
     static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
-        if bytes.starts(with: bigEndianMark) || bytes.starts(with: littleEndianMark) { return true }
+        if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) { return true }
         return bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
     }
 

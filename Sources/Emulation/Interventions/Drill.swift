@@ -70,7 +70,7 @@ package struct Drill: Sendable {
         source = try mapping.required("source").string()
         evidence = try mapping["evidence"]?.choice(of: Evidence.self)
         severity = try mapping.required("severity").choice(of: Severity.self)
-        clock = try mapping["clock"].map { node throws(FixtureProblem) in try node.duration() }
+        clock = try mapping["clock"]?.duration()
         var (switches, settings): ([(String, String)], Settings) = ([], Settings())
         for (name, node) in try mapping["switches"]?.members() ?? [] {
             let value = try node.json()
@@ -114,7 +114,6 @@ extension Drill {
         case notReached = "not reached"
     }
 
-    /// What the journal says about an app.
     package struct Verdict: Sendable {
         package let outcome: Outcome
         /// What the app does instead of what a correct client does, with what was expected and found.
@@ -123,7 +122,6 @@ extension Drill {
         package let entries: [Int]
     }
 
-    /// Judges an app by its exchanges.
     package func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> Verdict {
         var left = JournalCriteria.mostSteps
         let met = entries.filter { entry in

@@ -14,7 +14,6 @@ struct Effect: Sendable {
     let replacement: Replacement?
     let action: ActionRequest?
     let wireFault: WireFault?
-    /// The tokens in the answer that are wrong.
     let defects: [SpoiledToken]
     /// How far the sandbox's clock moves as the call is answered.
     let advance: Duration?
@@ -35,7 +34,7 @@ struct Effect: Sendable {
         }
         if let node = mapping["fail"] {
             let parameters = try mapping["parameters"]?.json().object
-            replacement = .failure(try scope.failure(node), parameters ?? [:])
+            replacement = .failure(try scope.name(node, "failure", among: scope.failures), parameters ?? [:])
         } else if let node = mapping["respond"] {
             replacement = .response(try ResponseTemplate(node, scope))
         } else {
@@ -44,7 +43,7 @@ struct Effect: Sendable {
         action = try mapping["do"].map { node throws(FixtureProblem) in try ActionRequest(node, scope) }
         wireFault = try mapping["fault"].map(WireFault.init)
         defects = try mapping["defects"].map { node throws(FixtureProblem) in try SpoiledToken.all(node, scope) } ?? []
-        advance = try mapping["advance"].map { node throws(FixtureProblem) in try node.duration() }
+        advance = try mapping["advance"]?.duration()
     }
 
     var refuses: Bool {
@@ -73,13 +72,11 @@ struct Effect: Sendable {
     }
 }
 
-/// A rule's decision about one exchange.
 @usableFromInline
 struct Intervention: Sendable {
     let effect: Effect
     /// Which rule decided what, for the journal.
     let summary: String
-    /// How the answer is sent.
     let transmission: Transmission
 
     init(_ effect: Effect, by author: String, then expectation: String? = nil, _ dice: inout SplitMix64) {
@@ -119,8 +116,8 @@ struct ActionRequest: Sendable {
     private static func check(
         _ names: [String], of action: String, at node: FixtureNode, _ scope: InterventionScope
     ) throws(FixtureProblem) {
-        guard let listing = scope.actions.first(where: { $0.name == action }) else { return }
-        if let problem = listing.problem(with: names) { throw node.problem(problem) }
+        let listing = scope.actions.first { $0.name == action }
+        if let problem = listing?.problem(with: names) { throw node.problem(problem) }
     }
 
     /// The members for an exchange.
@@ -164,12 +161,8 @@ public struct InterventionScope: Sendable {
         vendor: String, routes: [String], failures: [String], actions: [ActionListing],
         defects: @escaping @Sendable () -> [String] = { [] }, fixtures: VendorFixtures? = nil
     ) {
-        self.vendor = vendor
-        self.routes = routes
-        self.failures = failures
-        self.actions = actions
-        self.defects = defects
-        self.fixtures = fixtures
+        (self.vendor, self.routes, self.failures, self.actions) = (vendor, routes, failures, actions)
+        (self.defects, self.fixtures) = (defects, fixtures)
     }
 
     /// Creates the scope of a mounted vendor, for rules that are not among its scenarios.
@@ -184,9 +177,6 @@ public struct InterventionScope: Sendable {
         let wildcard = Wildcard(name)
         return routes.contains { $0 == name || wildcard.matches($0) }
     }
-
-    /// The name of a failure, unchanged.
-    func failure(_ node: FixtureNode) throws(FixtureProblem) -> String { try name(node, "failure", among: failures) }
 
     /// The names of routes: one, a list, or all that match a pattern with `*`.
     func routes(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
@@ -264,12 +254,10 @@ struct SpoiledToken: Sendable {
         return name
     }
 
-    /// What is wrong, in words.
     var summary: String {
         ([name, defect].compactMap(\.self) + claims.map { "claim \($0.name)" }).joined(separator: " ")
     }
 
-    /// The token in an answer; `nil` without one.
     func token(in response: Response) -> CompactToken? {
         // An answer that is not JSON has no members.
         let members = (try? JSON.parse(response.body)).map { path.values(in: $0).compactMap(\.string) } ?? []

@@ -110,7 +110,6 @@ struct ArmedFault: Sendable {
         strikes = try mapping.required("strikes").int()
     }
 
-    /// The fault as it was described, with its counters.
     var json: JSON {
         var json = fault.description
         json["calls"] = JSON(counter.calls)
@@ -132,15 +131,17 @@ struct WireFault: Sendable, Hashable {
 
     init(_ node: FixtureNode) throws(FixtureProblem) {
         if let word = try node.json().string {
-            delay = .zero...(.zero)
-            fault = try Self.fault(word, node)
+            guard let fault = Self.words[word] else {
+                throw node.problem("“\(word)” is not a fault\(Nearest.hint(to: word, among: Self.members))")
+            }
+            (delay, self.fault) = (.zero...(.zero), fault)
             return
         }
-        let mapping = try node.mapping("delay", "reset", "empty", "garbage", "truncate", "drip")
+        let mapping = try node.mapping(Self.members)
         delay = try mapping["delay"].map(Self.range) ?? .zero...(.zero)
         var faults: [Transmission.Fault] = []
         for (name, value) in mapping.members where name != "delay" {
-            if let fault = try Self.fault(name, value: value) { faults.append(fault) }
+            if let fault = try Self.fault(name, value) { faults.append(fault) }
         }
         guard faults.count < 2 else {
             throw node.problem("an answer can be damaged in one way only, in addition to a delay")
@@ -149,24 +150,17 @@ struct WireFault: Sendable, Hashable {
         guard fault != nil || delay.upperBound > .zero else { throw node.problem("this fault has no effect") }
     }
 
-    private static func fault(_ word: String, _ node: FixtureNode) throws(FixtureProblem) -> Transmission.Fault {
-        switch word {
-        case "reset": return .reset
-        case "empty": return .empty
-        case "garbage": return .garbage
-        default:
-            let known = ["reset", "empty", "garbage", "delay", "truncate", "drip"]
-            throw node.problem("“\(word)” is not a fault\(Nearest.hint(to: word, among: known))")
-        }
-    }
+    private static let members = ["reset", "empty", "garbage", "delay", "truncate", "drip"]
+    private static let words: [String: Transmission.Fault] = ["reset": .reset, "empty": .empty, "garbage": .garbage]
 
-    private static func fault(_ name: String, value: FixtureNode) throws(FixtureProblem) -> Transmission.Fault? {
+    private static func fault(_ name: String, _ value: FixtureNode) throws(FixtureProblem) -> Transmission.Fault? {
         switch name {
-        case "truncate": return .truncated(bytes: try count(value, from: 0))
+        case "truncate": return .truncated(bytes: try value.wholeNumber())
         case "drip":
             let drip = try value.mapping("chunk", "every")
-            return .drip(bytes: try count(drip.required("chunk"), from: 1), every: try duration(drip.required("every")))
-        default: return try value.bool() ? try fault(name, value) : nil
+            let bytes = try drip.required("chunk").wholeNumber(from: 1)
+            return .drip(bytes: bytes, every: try duration(drip.required("every")))
+        default: return try value.bool() ? words[name] : nil
         }
     }
 
@@ -186,12 +180,6 @@ struct WireFault: Sendable, Hashable {
         guard let duration = value.string.flatMap(Duration.init(text:)), (.zero...longestDelay).contains(duration)
         else { throw node.problem("\(value.text) is not a duration from 0s to 600s, such as 250ms or 2s") }
         return duration
-    }
-
-    private static func count(_ node: FixtureNode, from minimum: Int) throws(FixtureProblem) -> Int {
-        let count = try node.int()
-        guard count >= minimum else { throw node.problem("\(count) is not a whole number from \(minimum)") }
-        return count
     }
 
     /// How the response is sent; a range of delays is sampled.
@@ -232,7 +220,6 @@ enum Occurrence: Sendable, Hashable {
     case always
     /// The call with that number, counted from 1.
     case call(Int)
-    /// Every nth call.
     case every(Int)
     /// Each with that probability, drawn from a seed so that runs can be repeated.
     case probability(Double, seed: UInt64?)
@@ -272,7 +259,6 @@ enum Occurrence: Sendable, Hashable {
         }
     }
 
-    /// Which calls are hit, in words.
     var summary: String {
         switch self {
         case .always: "every call"
@@ -286,7 +272,6 @@ enum Occurrence: Sendable, Hashable {
 /// Counts matching calls, and decides which of them are hit.
 struct CallCounter: CodedRecord {
     let occurrence: Occurrence
-    /// The matching calls so far.
     private(set) var calls = 0
     private var dice: SplitMix64
 

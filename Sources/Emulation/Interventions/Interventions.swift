@@ -3,7 +3,6 @@ package import JSON
 package import Tokens
 import Wire
 
-/// The faults and scenarios of a sandbox.
 struct Interventions: Sendable {
     private(set) var faults: [ArmedFault] = []
     private(set) var runs: [ScenarioRun] = []
@@ -122,11 +121,8 @@ struct TokenMemory: CodedRecord {
 
     /// Whether the token was neither refused, nor sent or minted before.
     func isNewer(_ token: CompactToken) -> Bool { !refused.contains(token.bytes) && !earlier.contains(token.bytes) }
-
     func wasRefused(_ token: CompactToken) -> Bool { refused.contains(token.bytes) }
-
     mutating func refuse(_ token: CompactToken) { refused.insert(token.bytes) }
-
     mutating func note(_ token: [UInt8]) { earlier.insert(token) }
 
     package mutating func code(_ coder: inout RecordCoder) {
@@ -142,7 +138,9 @@ public struct TokenDigests: Sendable {
 
     private var digests: [UInt64]
 
-    public init() { digests = [] }
+    public init() { self.init(digests: []) }
+
+    private init(digests: [UInt64]) { self.digests = digests }
 
     private static func digest(of token: [UInt8]) -> UInt64 {
         Digest.sha256(token).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -179,9 +177,7 @@ public struct TokenDigests: Sendable {
 
 extension TokenDigests: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> TokenDigests {
-        var tokens = TokenDigests()
-        tokens.digests = try [UInt64].read(node)
-        return tokens
+        TokenDigests(digests: try [UInt64].read(node))
     }
 
     package var written: JSON { digests.written }

@@ -2,7 +2,6 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// A rule's response, in place of the vendor's.
 struct ResponseTemplate: Sendable {
     private enum Body: Sendable {
         case none
@@ -30,7 +29,7 @@ struct ResponseTemplate: Sendable {
         var fields: [(name: HTTPField.Name, value: TextTemplate)] = []
         var ownType: String?
         for (text, value) in try mapping["headers"]?.members() ?? [] {
-            guard let name = HTTPField.Name(text) else { throw value.nameProblem("“\(text)” is not a field name") }
+            let name = try value.fieldName(text)
             let content = try value.fieldValue()
             if name == .contentType { ownType = content }
             fields.append((name, try TextTemplate(content, roots: TemplateValues.roots, escaping: .none, at: value)))

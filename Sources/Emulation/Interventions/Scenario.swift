@@ -17,18 +17,12 @@ public final class Scenario: Sendable {
         }
     }
 
-    /// What a file says.
     private struct Script: Sendable {
         let name: String
         let about: String
         let states: [State]
 
-        init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
-            let mapping = try node.mapping("scenario", "about", "vendor", "states")
-            try self.init(mapping, named: "scenario", scope)
-        }
-
-        /// Reads the members of a scenario among others.
+        /// Reads the members of a scenario, perhaps among others.
         init(_ mapping: FixtureMapping, named name: String, _ scope: InterventionScope) throws(FixtureProblem) {
             self.name = try mapping.required(name).string()
             about = try mapping.required("about").string()
@@ -62,7 +56,10 @@ public final class Scenario: Sendable {
     /// - Throws: the first problem, such as an unknown route, failure, action or state.
     init(_ file: FixtureStore.File, _ scope: InterventionScope) throws(FixtureProblem) {
         vendor = scope.vendor
-        script = try Deferred(file) { () throws(FixtureProblem) in try Script(FixtureNode(file: file), scope) }
+        script = try Deferred(file) { () throws(FixtureProblem) in
+            let mapping = try FixtureNode(file: file).mapping("scenario", "about", "vendor", "states")
+            return try Script(mapping, named: "scenario", scope)
+        }
         // Tests hold the installed names to this.
         let stem = file.path.split(separator: "/").last?.prefix { $0 != "." } ?? ""
         name = file.isJudged ? "\(vendor)-\(stem)" : try script.get().name
@@ -75,7 +72,6 @@ public final class Scenario: Sendable {
         script = try Deferred(file) { () throws(FixtureProblem) in read }
     }
 
-    /// What it demonstrates, in a sentence or two.
     package var about: String { (try? script.get())?.about ?? "" }
     // Read before, at the start or by a test.
     var states: [State] { (try? script.get())?.states ?? [] }
@@ -101,13 +97,11 @@ public final class Scenario: Sendable {
     /// The names of the states; it starts in the first.
     package var stateNames: [String] { states.map(\.name) }
 
-    /// What a rule may require of the token besides its claims.
     package static var tokenConditions: [String] { ScenarioRule.TokenCondition.allCases.map(\.rawValue) }
 }
 
 /// A rule of a state: which calls it applies to, what it does, and the next state.
 struct ScenarioRule: Sendable {
-    /// What a rule may require of the token besides its claims.
     enum TokenCondition: String, Sendable, CaseIterable {
         case present
         case absent
@@ -136,10 +130,8 @@ struct ScenarioRule: Sendable {
         effect = try Effect(mapping, scope)
         next = try mapping["go"].map { node throws(FixtureProblem) in
             let name = try node.string()
-            guard let index = states.firstIndex(of: name) else {
-                throw node.problem("there is no state “\(name)”\(Nearest.hint(to: name, among: states))")
-            }
-            return index
+            if let index = states.firstIndex(of: name) { return index }
+            throw node.problem("there is no state “\(name)”\(Nearest.hint(to: name, among: states))")
         }
         summary = Self.summary(on: try on.json(), occurrence, token, condition)
         if effect.isNone, next == nil, occurrence != .always {
@@ -172,7 +164,7 @@ extension Scenario {
             state.rules.map { rule in
                 [
                     "state": .string(state.name), "routes": .array(rule.routes.sorted().map(JSON.string)),
-                    "calls": .string(rule.occurrence.words), "when": JSON(rule.conditions),
+                    "calls": .string(rule.calls), "when": JSON(rule.conditions),
                     "effect": .string(rule.effect.summary), "go": JSON(rule.next.map { states[$0].name }),
                 ]
             }
@@ -186,11 +178,10 @@ extension ScenarioRule {
         let parts = [token.map { "token \($0.rawValue)" }].compactMap(\.self) + condition.names
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
-}
 
-extension Occurrence {
-    fileprivate var words: String {
-        if case .probability(let probability, _) = self { "each call with probability \(probability)" } else { summary }
+    fileprivate var calls: String {
+        guard case .probability(let probability, _) = occurrence else { return occurrence.summary }
+        return "each call with probability \(probability)"
     }
 }
 
@@ -322,7 +313,6 @@ struct ScenarioRun: Sendable {
         for (index, node) in kept.enumerated() { try counters[index].read(node, .export(.changes)) }
     }
 
-    /// The run as the control API shows it.
     var json: JSON {
         [
             "scenario": .string(scenario.name), "vendor": .string(scenario.vendor), "state": .string(stateName),

@@ -15,7 +15,6 @@ public final class Journal: Sendable {
         var entries: [JournalEntry?] = []
         var first = 0
         var count = 0
-        /// How many of the entries are refusals.
         var refusals = 0
         var bytes = 0
         var lastID = 0
@@ -74,9 +73,7 @@ public final class Journal: Sendable {
         guard let (id, waiters, dropped) = added else { return nil }
         entry.record.cause?.stands(at: id)
         if (id - 1).isMultiple(of: Self.reserve) { passedReserve.withLock(\.self)?() }
-        withExtendedLifetime(dropped) {
-            for waiter in waiters { waiter.resume() }
-        }
+        withExtendedLifetime(dropped) { for waiter in waiters { waiter.resume() } }
         total.use(place)
         total.bound(to: limits.totalBytes)
         return id
@@ -86,19 +83,16 @@ public final class Journal: Sendable {
     func noteReserve(_ note: @escaping @Sendable () -> Void) { passedReserve.withLock { $0 = note } }
 
     /// Wakes the waiters to look again, since something was added to an entry.
-    func noteChange() {
-        let waiters = state.withLock { Self.change(&$0) }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// Releases all waiters, and lets nobody wait any more, since the sandbox can no longer be named.
-    func end() {
+    func noteChange(isOver: Bool = false) {
         let waiters = state.withLock { state in
-            state.isOver = true
+            if isOver { state.isOver = true }
             return Self.change(&state)
         }
         for waiter in waiters { waiter.resume() }
     }
+
+    /// Releases all waiters, and lets nobody wait any more, since the sandbox can no longer be named.
+    func end() { noteChange(isOver: true) }
 
     /// Resumes after ``end()`` and ``close()``.
     func resume() { state.withLock { ($0.isOver, $0.isClosed) = (false, false) } }
@@ -121,7 +115,6 @@ public final class Journal: Sendable {
         }.filter(filter.admits)
     }
 
-    /// The newest entry; `nil` when there is none.
     package var last: JournalEntry? {
         state.withLock { state in
             state.count == 0 ? nil : state.entries[(state.first + state.count - 1) % state.entries.count]
@@ -141,11 +134,7 @@ public final class Journal: Sendable {
 
     /// The bytes that the entries keep, estimated.
     package var bytes: Int { state.withLock { $0.bytes } }
-
-    /// How many callers wait for changes.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
-
-    /// How many entries the journal holds.
     package var count: Int { state.withLock { $0.count } }
 
     /// How many of them are refusals.
@@ -154,7 +143,6 @@ public final class Journal: Sendable {
     /// What the exchanges so far have met, whether or not they are still kept.
     package var coverage: Coverage { state.withLock { $0.coverage } }
 
-    /// Notes what else an exchange has met.
     package func meet(_ mark: Int) { state.withLock { $0.coverage.note(mark) } }
 
     /// Drops every entry; numbering continues unless it is to restart, and with it the coverage.
@@ -286,9 +274,7 @@ final class JournalTotal: Sendable {
     var bytes: Int { count.load(ordering: .relaxed) }
 
     func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
-
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
-
     func settle(_ journal: Journal, at place: Int) { order.withLock { $0.settle(journal, at: place) } }
 
     /// Releases the place of a journal that is being destroyed, and subtracts its bytes.

@@ -23,7 +23,6 @@ struct JournalCriteria: Sendable {
     ]
     static let members = filters + ExchangeCondition.members
 
-    /// Admits every exchange.
     init() { (filter, condition, token, words) = (JournalFilter(), ExchangeCondition(), nil, "any") }
 
     /// Reads criteria among other members.
@@ -58,23 +57,19 @@ struct JournalCriteria: Sendable {
         filter.route = try mapping["route"]?.string()
         filter.failure = try mapping["failure"]?.string()
         filter.status = try mapping["status"].map { node throws(FixtureProblem) in
-            guard let text = try node.json().string else { return .code(try node.naturalNumber()) }
-            guard let status = JournalFilter.Status(text) else {
-                throw node.problem("\(text) is not a status; expected a whole number, or a class such as 4xx")
-            }
-            return status
+            guard let text = try node.json().string else { return .code(try node.wholeNumber()) }
+            if let status = JournalFilter.Status(text) { return status }
+            throw node.problem("\(text) is not a status; expected a whole number, or a class such as 4xx")
         }
         filter.isRefused = try mapping["refused"]?.bool()
         filter.isNoted = try mapping["noted"]?.bool()
         filter.isUnread = try mapping["unread"]?.bool()
-        filter.after = try mapping["after"].map { node throws(FixtureProblem) in try node.naturalNumber() }
+        filter.after = try mapping["after"]?.wholeNumber()
         filter.isUnmatched = try mapping["unmatched"]?.bool()
         filter.since = try mapping["since"].map { node throws(FixtureProblem) in
             let value = try node.json()
-            guard let moment = Moment(value) else {
-                throw node.problem("since is \(value.text); expected Unix seconds or an RFC 3339 time")
-            }
-            return moment
+            if let moment = Moment(value) { return moment }
+            throw node.problem("since is \(value.text); expected Unix seconds or an RFC 3339 time")
         }
         return filter
     }
@@ -149,8 +144,12 @@ struct JournalCriteria: Sendable {
             + [tokenMiss(of: entry, after: previous)].compactMap(\.self)
     }
 
-    /// The budget for deciding how near an entry is.
     private static var nearMissBudget: WorkBudget { WorkBudget(steps: 100_000) }
+
+    /// The first of the exchanges that are too many.
+    func inExcess(_ entries: some Sequence<JournalEntry>, _ redactor: Redactor) -> [JournalVerdict.NearMiss] {
+        entries.prefix(JournalVerdict.shown).map { nearMiss($0, [], redactor) }
+    }
 
     func nearMiss(
         _ entry: JournalEntry, _ missed: [ExchangeCondition.Miss], _ redactor: Redactor
@@ -185,20 +184,17 @@ extension JournalFilter {
 }
 
 extension FixtureNode {
-    /// A whole number from 0.
-    func naturalNumber() throws(FixtureProblem) -> Int {
+    func wholeNumber(from minimum: Int = 0) throws(FixtureProblem) -> Int {
         let count = try int()
-        guard count >= 0 else { throw problem("\(count) is not a whole number from 0") }
+        guard count >= minimum else { throw problem("\(count) is not a whole number from \(minimum)") }
         return count
     }
 
     /// A duration such as `250ms`, `5s` or `-2m`.
     func duration() throws(FixtureProblem) -> Duration {
         let value = try json()
-        guard let duration = value.string.flatMap(Duration.init(text:)) else {
-            throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
-        }
-        return duration
+        if let duration = value.string.flatMap(Duration.init(text:)) { return duration }
+        throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
     }
 }
 
@@ -244,7 +240,6 @@ package struct JournalFilter: Sendable {
             }
         }
 
-        /// The code, or the class such as `4xx`.
         package var description: String {
             switch self {
             case .code(let code): "\(code)"
@@ -280,7 +275,6 @@ package struct JournalFilter: Sendable {
         return routePattern.matches(id)
     }
 
-    /// The criteria that the entry does not satisfy.
     func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
         typealias Part = (name: String, expected: String?, found: String?, holds: Bool)
         func flag(_ name: String, _ expected: Bool?, _ found: Bool) -> Part {

@@ -16,7 +16,6 @@ public struct ExchangeRecord: Sendable {
     public var guide: RouteGuide?
     /// Every check made, in the vendor's order, as recorded.
     public var checks: FindingList
-    /// The claims of the presented token, trusted or not.
     public var claims: JSONObject?
     /// The fault or scenario that influenced the answer.
     public var intervention: String?
@@ -31,7 +30,6 @@ public struct ExchangeRecord: Sendable {
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
     /// than is emulated, suggesting a neighbour would mislead.
     public var mayBeMistyped = true
-    /// The items of the request that were refused individually.
     public var parts: ExchangeParts?
     /// The traffic of the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
@@ -54,8 +52,6 @@ public struct ExchangeRecord: Sendable {
 
     /// Whether the answer is not the one that the vendor's rules alone would give.
     public var isIntervened: Bool { intervention != nil || !ownInterventions.isEmpty }
-
-    /// Every check made, in the vendor's order.
     public var findings: [Finding] { checks.all }
 }
 
@@ -107,7 +103,6 @@ public struct JournalEntry: Sendable {
     }
 
     package var sandbox: String { content.sandbox }
-    /// The moment of the exchange by the sandbox's clock.
     package var moment: Moment { content.moment }
     /// The request, its target without the sandbox's prefix.
     package var request: Request { content.request }
@@ -171,7 +166,6 @@ extension JournalEntry {
     ///
     /// The remarks follow from the entry, so they are computed when it is read.
     package var findings: [Finding] { record.findings + remarks }
-
     private var remarks: [Finding] { [slashes, clock, contentForm, unread].compactMap(\.self) }
 
     /// The remark on an accepted call, in one line; `nil` for none, and for a refused call, which has its reason.
@@ -197,7 +191,6 @@ extension JournalEntry {
             source: "ours")
     }
 
-    /// A clock at the end of its range.
     private var clock: Finding? {
         guard moment >= Moment.representable.upperBound else { return nil }
         return Finding(
@@ -218,7 +211,6 @@ public struct ExchangePart: Sendable {
     /// What the item asks for, in the vendor's terms.
     public let name: String
     public let failure: String
-    /// What was found that led to the failure.
     public let reason: String?
     public let findings: [Finding]
 
@@ -239,7 +231,6 @@ public struct ExchangePart: Sendable {
 /// The first refused items of a request, and their total.
 public struct ExchangeParts: Sendable {
     public private(set) var refused: [ExchangePart] = []
-    /// How many were refused in total.
     public private(set) var count = 0
 
     public init() {}
@@ -254,7 +245,6 @@ public struct ExchangeParts: Sendable {
         refused.reduce(0) { $0 + ExchangePart.cost + $1.findings.count * MemoryLayout<Finding>.stride }
     }
 
-    /// The parts for programs, with their total.
     var json: JSON { ["refused": JSON(count), "first": .array(refused.map(\.json))] }
 }
 

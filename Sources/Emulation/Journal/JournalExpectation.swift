@@ -37,9 +37,9 @@ package struct JournalExpectation: Sendable {
             throw node.nameProblem("none_after follows the last step of a sequence, and there is no sequence")
         }
         sequence = nil
-        let atLeast = try mapping["at_least"].map { node throws(FixtureProblem) in try node.naturalNumber() }
+        let atLeast = try mapping["at_least"]?.wholeNumber()
         let (unread, exact) = (mapping["unread"], mapping["exactly"] ?? mapping["unread"])
-        maximum = try (exact ?? mapping["at_most"]).map { node throws(FixtureProblem) in try node.naturalNumber() }
+        maximum = try (exact ?? mapping["at_most"])?.wholeNumber()
         if let exactly = exact {
             guard atLeast == nil, mapping["at_most"] == nil, unread == nil || mapping["exactly"] == nil else {
                 let name = unread == nil ? "exactly" : "unread"
@@ -54,12 +54,11 @@ package struct JournalExpectation: Sendable {
             throw node.problem("at_most is \(maximum), and at_least \(minimum); nothing can be both")
         }
         bounds = exact == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
-        var criteria = try mapping["where"].map { node throws(FixtureProblem) in try JournalCriteria(node, vendors) }
-        if unread != nil {
-            criteria = criteria ?? JournalCriteria()
-            criteria?.filter.isUnread = true
-        }
-        self.criteria = criteria ?? JournalCriteria()
+        var criteria =
+            try mapping["where"].map { node throws(FixtureProblem) in try JournalCriteria(node, vendors) }
+            ?? JournalCriteria()
+        if unread != nil { criteria.filter.isUnread = true }
+        self.criteria = criteria
     }
 
     private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
@@ -90,9 +89,7 @@ package struct JournalExpectation: Sendable {
         }
         if let maximum, admitted.count > maximum {
             let surplus = admitted.dropFirst(maximum).reversed()
-            return JournalVerdict(
-                expected: bounds, admitted,
-                surplus.prefix(JournalVerdict.shown).map { criteria.nearMiss($0, [], redactor) })
+            return JournalVerdict(expected: bounds, admitted, criteria.inExcess(surplus, redactor))
         }
         guard admitted.count < minimum else { return JournalVerdict(expected: bounds, admitted, nil) }
         return JournalVerdict(expected: bounds, admitted, criteria.nearest(among: others, redactor), unjudged: unjudged)
@@ -107,13 +104,11 @@ package struct JournalVerdict: Sendable {
         /// The parts that it does not satisfy; empty for one that exceeds the maximum.
         package let missed: [ExchangeCondition.Miss]
         let summary: String
-        /// Why it was refused; `nil` when it was not.
         let reason: String?
         /// The remark on it, where one is what is counted.
         let note: String?
     }
 
-    /// How many near misses to show.
     static let shown = 5
 
     /// The bounds in words, such as `exactly 1`, or `a sequence of 3`.
@@ -152,8 +147,7 @@ package struct JournalVerdict: Sendable {
             return "\(text); one too many is entry \(near.entry.id), \(near.summary)\(note)"
         }
         let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "nothing"), not \($0.expected)" }
-        return
-            "\(text); the nearest is entry \(near.entry.id), \(near.summary): \(misses.joined(separator: "; "))"
+        return "\(text); the nearest is entry \(near.entry.id), \(near.summary): \(misses.joined(separator: "; "))"
     }
 
     /// The verdict for programs.
@@ -171,7 +165,6 @@ package struct JournalVerdict: Sendable {
 }
 
 extension ExchangeCondition.Miss {
-    /// What was found, truncated to a readable length.
     fileprivate var shortFound: String? { found.map { $0.count > 200 ? $0.prefix(200) + "…" : $0 } }
 }
 
@@ -212,11 +205,11 @@ struct JournalSequence: Sendable {
                 throw node.nameProblem("the first step of a sequence has no \(name), since no step is before it")
             }
             criteria = try JournalCriteria(mapping, vendors)
-            limit = try mapping["within"].map { node throws(FixtureProblem) in try node.duration() }
+            limit = try mapping["within"]?.duration()
             between = try mapping["between"].map { node throws(FixtureProblem) in
                 let mapping = try node.mapping("at_most", "where")
                 return (
-                    try mapping.required("at_most").naturalNumber(),
+                    try mapping.required("at_most").wholeNumber(),
                     try JournalCriteria(mapping.required("where"), refersBack: true, vendors)
                 )
             }
@@ -317,13 +310,13 @@ struct JournalSequence: Sendable {
             return (
                 "expected at most \(most) of (\(criteria.words)) between \(since) and \(place), entry \(entry.id), "
                     + "found \(passed.count)",
-                passed.dropFirst(most).prefix(JournalVerdict.shown).map { criteria.nearMiss($0, [], redactor) }
+                criteria.inExcess(passed.dropFirst(most), redactor)
             )
         case .continued(let later)?:
             let criteria = noneAfter ?? JournalCriteria()
             return (
                 "expected none of (\(criteria.words)) after the last step, \(since), found \(later.count)",
-                later.prefix(JournalVerdict.shown).map { criteria.nearMiss($0, [], redactor) }
+                criteria.inExcess(later, redactor)
             )
         }
     }

@@ -9,7 +9,6 @@ package struct MaskedExchange {
     private let entry: JournalEntry
     private let redactor: Redactor
 
-    /// Wraps the exchange of an entry, hiding its secrets.
     package init(_ entry: JournalEntry, by redactor: Redactor) {
         self.entry = entry
         self.redactor = redactor
@@ -34,13 +33,8 @@ package struct MaskedExchange {
         return redactor.path(String(path)) + redactor.text(String(masked[path.endIndex...]))
     }
 
-    /// The target without its query.
     package var path: String { redactor.path(String(entry.request.path)) }
-
-    /// Why the exchange was refused, in one line; `nil` when it was not.
     package var reason: String? { entry.explanation.map(redactor.text) }
-
-    /// The remark on an accepted call, in one line; `nil` for none.
     package var note: String? { entry.note.map(redactor.text) }
 
     /// What influenced the answer, in words: a fault or scenario, and what the vendor itself did; `nil` for nothing.
@@ -55,7 +49,6 @@ package struct MaskedExchange {
         return SecretRedactor(of: entry.request, secrets: declared).hidden(in: .array(list))
     }
 
-    /// Every check, for programs.
     package var findings: JSON { redactor.json(.array(entry.findings.map(\.json))) }
 
     package var requestFields: [(name: String, value: String)] {

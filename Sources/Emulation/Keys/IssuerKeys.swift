@@ -37,7 +37,6 @@ public struct IssuerKeys: Sendable {
     package private(set) var old: SigningKey?
     /// Whether fetching the published keys returns an error.
     package private(set) var isBroken = false
-    /// How often the published keys were fetched.
     package private(set) var fetchCount = 0
     /// The keys that are published before any drill.
     private let initial: [SigningKey]
@@ -131,18 +130,6 @@ extension IssuerKeys {
         }
     }
 
-    /// Replaces everything but the spare pairs themselves.
-    mutating func replace(
-        signing: SigningKey, next: SigningKey?, old: SigningKey?, isBroken: Bool, fetchCount: Int, usedSpares: Int
-    ) {
-        (self.signing, self.next, self.old) = (signing, next, old)
-        (self.isBroken, self.fetchCount) = (isBroken, fetchCount)
-        // Files of earlier releases do not count them, and no published pair is a spare one.
-        let published = Set(published.map(\.key.thumbprint))
-        let last = spares.lastIndex { published.contains($0.thumbprint) }
-        self.usedSpares = max(usedSpares, last.map { $0 + 1 } ?? 0)
-    }
-
     private mutating func take(_ fresh: SigningKey, _ drill: KeyDrill) {
         switch drill {
         case .sameKID: signing = fresh
@@ -199,10 +186,14 @@ extension IssuerKeys {
         }
         guard let signing else { throw entries.problem("no key has the role signing") }
         var keys = self
-        try keys.replace(
-            signing: signing, next: next, old: old, isBroken: record["broken"]?.bool() ?? isBroken,
-            fetchCount: record["fetches"]?.int(in: 0...Ordinal.largest) ?? fetchCount,
-            usedSpares: record["used_spares"]?.int(in: 0...Ordinal.largest) ?? 0)
+        (keys.signing, keys.next, keys.old) = (signing, next, old)
+        keys.isBroken = try record["broken"]?.bool() ?? isBroken
+        keys.fetchCount = try record["fetches"]?.int(in: 0...Ordinal.largest) ?? fetchCount
+        let used = try record["used_spares"]?.int(in: 0...Ordinal.largest) ?? 0
+        // Files of earlier releases do not count them, and no published pair is a spare one.
+        let published = Set(keys.published.map(\.key.thumbprint))
+        let last = spares.lastIndex { published.contains($0.thumbprint) }
+        keys.usedSpares = max(used, last.map { $0 + 1 } ?? 0)
         return keys
     }
 
@@ -211,13 +202,7 @@ extension IssuerKeys {
         let id = try name.json().isNull ? nil : try name.string()
         guard let text = entry["private_key"] else { return try known(id, entry["jwk"], name) }
         let pem = try text.string()
-        do throws(KeyError) {
-            var key = try SigningKey.pem(pem)
-            key.id = id
-            return key
-        } catch {
-            throw text.problem(error.inPEM)
-        }
+        do throws(KeyError) { return try SigningKey.pem(pem, id: id) } catch { throw text.problem(error.inPEM) }
     }
 
     /// The known key with that public part, since a drill may have given its id to another one; without a public part
@@ -252,7 +237,7 @@ extension FixtureNode {
 extension RecordCoder {
     /// The keys of issuers that drills have changed, by their names.
     ///
-    /// - kind: the vendor's word for such an issuer.
+    /// - Parameters:
     ///   - kind: what such an issuer is called.
     ///   - names: the issuers' names, for hints.
     ///   - current: returns the present keys of the issuer with that name; `nil` if there is none. They complete an
@@ -267,13 +252,7 @@ extension RecordCoder {
         list(name, exports) { (node) throws(FixtureProblem) in
             let issuer = try node.mapping(IssuerKeys.members).required("issuer")
             let name = try issuer.string()
-            let known: IssuerKeys?
-            do throws(ControlRefusal) {
-                known = try current(name)
-            } catch {
-                throw issuer.problem(error.description)
-            }
-            guard let known else {
+            guard let known = try issuer.locate({ () throws(ControlRefusal) in try current(name) }) else {
                 throw issuer.problem("no \(kind) is called \(name)\(Nearest.hint(to: name, among: names))")
             }
             guard read.insert(name).inserted else { throw issuer.problem("\(kind) \(name) occurs twice") }

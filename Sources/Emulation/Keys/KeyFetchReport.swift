@@ -2,13 +2,11 @@ package import JSON
 import Synchronization
 package import Tokens
 
-/// How a request for an issuer's keys went.
 public struct KeyFetchReport: Sendable {
     let number = Self.numbers.add(1, ordering: .relaxed).newValue
     package let url: String
     /// When it was requested, by the sandbox's clock.
     package let moment: Moment
-    /// The answer's status; `nil` without an answer.
     package let status: Int?
     /// The usable keys, in the answer's order; of several with the same id, the first.
     package let keys: [VerificationKey]
@@ -127,14 +125,8 @@ package struct PublishedKeysReader {
     private static let mostSkipped = 100
 
     /// Creates a reader for sets of that form, for keys that verify with that algorithm.
-    package init(form: RemoteKeys.Form, algorithm: Algorithm) {
-        self.form = form
-        self.algorithm = algorithm
-    }
+    package init(form: RemoteKeys.Form, algorithm: Algorithm) { (self.form, self.algorithm) = (form, algorithm) }
 
-    /// Reads the content.
-    ///
-    /// - Throws: why it yields no keys.
     mutating func read(_ body: [UInt8]) throws(KeyFetchProblem) {
         let value: JSON
         do {
@@ -163,9 +155,7 @@ package struct PublishedKeysReader {
         } catch {
             throw .otherForm("an object with an array “keys” (RFC 7517)")
         }
-        for key in set.skipped {
-            skip("\(key.name): \(key.reason)", isPrivate: key.reason == .privateKey)
-        }
+        for key in set.skipped { skip("\(key.name): \(key.reason)", isPrivate: key.reason == .privateKey) }
         for key in set.keys { take(key) }
     }
 
@@ -185,7 +175,6 @@ package struct PublishedKeysReader {
         }
     }
 
-    /// Takes a key if it is usable.
     package mutating func take(_ key: VerificationKey) {
         guard key.algorithms.contains(algorithm) else {
             skip("\(key): not for \(algorithm.rawValue)")
@@ -221,25 +210,21 @@ package struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
     /// Its index or id, and why it is left out.
     package let description: String
 
-    /// Creates a member that is left out for that reason.
     package init(_ description: String, isPrivate: Bool = false) {
-        self.description = description
-        self.isPrivate = isPrivate
+        (self.description, self.isPrivate) = (description, isPrivate)
     }
 
     /// ours: this many phrases say enough, and a set of thousands of keys must not fill every journal.
-    static let mostListed = 10
-}
+    private static let mostListed = 10
 
-extension Collection where Element == SkippedKey {
-    /// The phrases joined, up to a limit, with the number of the rest; `nil` when nothing is left out.
-    package var phrase: String? { isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))." }
-}
-
-extension SkippedKey {
     /// The texts joined by a separator, up to a limit, with the number of the rest.
     static func list(_ texts: [String], _ separator: String) -> String {
         let listed = texts.prefix(mostListed).joined(separator: separator)
         return texts.count > mostListed ? listed + separator + "and \(texts.count - mostListed) more" : listed
     }
+}
+
+extension Collection where Element == SkippedKey {
+    /// The phrases joined, up to a limit, with the number of the rest; `nil` when nothing is left out.
+    package var phrase: String? { isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))." }
 }

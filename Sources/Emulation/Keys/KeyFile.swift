@@ -5,7 +5,6 @@ public import Tokens
 
 /// A private key in a file of the fixtures. One that tests have judged is parsed on first use.
 package final class KeyFile: Sendable {
-    /// The path to show to people.
     private let path: String
     private let text: [UInt8]
     /// The `kid`; `nil` where the fixtures name none.
@@ -65,7 +64,6 @@ package final class KeyFile: Sendable {
 ///
 /// They are parsed on first use: hardly any sandbox needs them, so starting must not pay for it.
 package final class IssuerKeyFiles: Sendable {
-    /// The issuer's name in control calls.
     package let name: String
     /// The `Cache-Control` field of the published keys, if the fixtures set it.
     package let cacheControl: String?
@@ -154,7 +152,6 @@ public final class SecretKey: Sendable {
 public struct SharedSecret: Sendable {
     package let owner: String
     package let algorithm: Algorithm
-    /// Its length in bytes.
     package let byteCount: Int
 
     /// Describes a secret of that owner; only the length of the key is kept.
@@ -210,7 +207,6 @@ public final class DeferredKeyPair: Sendable {
         }
     }
 
-    /// Whether the pair exists, read or not.
     package var isGiven: Bool {
         stage.withLock { stage in
             switch stage {
@@ -290,7 +286,6 @@ final class Gate: Sendable {
 
     private let stage = Mutex(Stage.closed([]))
 
-    /// Returns once the gate is open.
     func passage() async {
         await withCheckedContinuation { continuation in
             let isOpen = stage.withLock { stage in

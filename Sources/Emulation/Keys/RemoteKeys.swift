@@ -14,7 +14,6 @@ public struct RemoteKeys: Sendable {
         case certificates
     }
 
-    /// The issuer's name in control calls.
     public let issuer: String
     /// The URL of the published keys; may begin with ``KeyRequest/ownServer``.
     public let url: String
@@ -24,15 +23,11 @@ public struct RemoteKeys: Sendable {
     /// The usable keys of the last answer that had any.
     public private(set) var keys: [VerificationKey] = []
     package private(set) var fetchedAt: Moment?
-    /// When their lifetime ends.
     package private(set) var expiresAt: Moment?
-    /// The report of the last attempt, successful or not.
     public private(set) var lastReport: KeyFetchReport?
-    /// How often the URL was requested.
     package private(set) var fetchCount = 0
     var fetch: KeyFetch?
 
-    /// Creates keys that have not been fetched yet.
     package init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
         (self.issuer, self.url, self.form, self.algorithm) = (issuer, url, form, algorithm)
     }
@@ -59,15 +54,15 @@ extension RemoteKeys {
             return isKnown || isCoolingDown(at: moment, policy) ? .use(keys) : .fetch
         }
         let mayAsk = lastReport?.problem == nil || !isCoolingDown(at: moment, policy)
-        return mayAsk ? .fetch : keysInNeed(at: moment, policy)
+        return mayAsk ? .fetch : keysInNeed(at: moment)
     }
 
     /// What to do when a fetch has failed: the old keys serve for a while beyond their lifetime.
-    public func keysInNeed(at moment: Moment, _ policy: KeyFetchPolicy) -> Need {
+    public func keysInNeed(at moment: Moment) -> Need {
         guard let fetchedAt, let expiresAt else { return .unavailable }
         // The difference matters, not the order: a clock set back by years leaves the keys just as outdated.
-        let isNear = fetchedAt.unixSeconds - moment.unixSeconds < policy.staleTime.inSeconds
-        return isNear && moment < expiresAt + policy.staleTime ? .use(keys) : .unavailable
+        let isNear = fetchedAt.unixSeconds - moment.unixSeconds < KeyFetchPolicy.staleTime.inSeconds
+        return isNear && moment < expiresAt + KeyFetchPolicy.staleTime ? .use(keys) : .unavailable
     }
 
     /// ours: requests may begin this long before the keys arrive, be judged afterwards, and find them fresh. An earlier
@@ -147,8 +142,8 @@ extension RemoteKeys {
 extension KeyFetchPolicy {
     func lifetime(of wish: CacheLifetime?) -> Duration {
         switch wish {
-        case .none?: shortestLifetime
-        case .seconds(let seconds)?: min(max(.seconds(seconds), shortestLifetime), longestLifetime)
+        case .none?: Self.shortestLifetime
+        case .seconds(let seconds)?: min(max(.seconds(seconds), Self.shortestLifetime), Self.longestLifetime)
         case nil: standardLifetime
         }
     }
@@ -166,7 +161,6 @@ final class KeyFetch: Sendable {
         return ending.withLock { $0 }
     }
 
-    /// Releases all waiters.
     func complete(with report: KeyFetchReport, isTaken: Bool) {
         ending.withLock { $0 = (report, isTaken) }
         gate.open()
@@ -177,30 +171,21 @@ final class KeyFetch: Sendable {
 public struct KeyFetchPolicy: Sendable, Hashable {
     /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
     public var coolDown: Duration
-    /// The lifetime of keys whose answer states none.
     public var standardLifetime: Duration
-    /// The shortest lifetime; an answer that asks for less, or for no caching at all, gets this.
-    public var shortestLifetime: Duration
-    public var longestLifetime: Duration
+    /// ours, as the next two: an answer that asks for less, or for no caching at all, gets this.
+    static let shortestLifetime = Duration.seconds(30)
+    static let longestLifetime = Duration.seconds(86_400)
     /// How long keys are used beyond their lifetime while fresh ones are unavailable.
-    public var staleTime: Duration
+    static let staleTime = Duration.seconds(86_400)
 
     /// Creates a policy (ours: the defaults).
-    public init(
-        coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600),
-        shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),
-        staleTime: Duration = .seconds(86_400)
-    ) {
-        (self.coolDown, self.standardLifetime, self.shortestLifetime) = (coolDown, standardLifetime, shortestLifetime)
-        (self.longestLifetime, self.staleTime) = (longestLifetime, staleTime)
+    public init(coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600)) {
+        (self.coolDown, self.standardLifetime) = (coolDown, standardLifetime)
     }
 }
 
-/// Published keys needed to judge a request.
 public struct KeyRequirement: Sendable, Hashable {
-    /// The issuer's name, as in ``RemoteKeys/issuer``.
     public let issuer: String
-    /// The key that the token names.
     public let keyID: String?
 
     public init(of issuer: String, naming keyID: String?) {
@@ -227,7 +212,6 @@ public struct KeyRequest: Sendable, Hashable {
 
     /// The target on this server; `nil` for a URL that leads elsewhere.
     package var ownTarget: String? { url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil }
-
     public var fields: HTTPFields { [.accept: "application/json"] }
 }
 
@@ -243,7 +227,6 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
     case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
-    /// The connection ended before the answer was complete.
     case connectionLost
     /// The answer was not complete within that time.
     case slow(within: Duration)
@@ -258,7 +241,6 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
 }
 
 extension KeyFetchProblem: CustomStringConvertible {
-    /// What was found and what would be right.
     public var description: String {
         switch self {
         case .notAsked(let why): "not requested: \(why)"

@@ -4,7 +4,6 @@ import Tokens
 import Wire
 
 extension VendorLoader {
-    /// The routes of an app's own backend.
     package static let own = VendorLoader(OwnRoutes.self)
 }
 

@@ -25,7 +25,6 @@ package struct RecordCoder {
     }
 
     private let work: Work
-    /// Where written rows belong.
     private let row: StateRow.Name
     package let form: RecordForm
     private var object = JSONObject()
@@ -40,11 +39,8 @@ package struct RecordCoder {
     }
 
     init(listing form: RecordForm) { self.init(.listing, form) }
-
     init(reading mapping: FixtureMapping, _ form: RecordForm) { self.init(.reading(mapping), form) }
-
     init(writing extent: StateExtent) { self.init(.writing, .export(extent)) }
-
     init(writing rows: RowWriter, at row: StateRow.Name) { self.init(.rows(rows), .export(.changes), at: row) }
 
     /// Whether it is reading, without a problem so far.
@@ -121,9 +117,7 @@ package struct RecordCoder {
 
     /// When something ends, which may be after the clock's range.
     package mutating func end(_ name: String, _ value: inout Moment) {
-        member(name, &value, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
-            try node.keptMoment()
-        }
+        member(name, &value, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in try node.keptMoment() }
     }
 
     /// When something ends that may be without end.
@@ -164,7 +158,8 @@ package struct RecordCoder {
         _ name: String, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         read: (FixtureNode) throws(FixtureProblem) -> Void
     ) {
-        list(name, elements, isRequired) { (node) throws(FixtureProblem) in try node.forEachRecord(atMost: limit, read)
+        list(name, elements, isRequired) { (node) throws(FixtureProblem) in
+            try node.forEachRecord(atMost: limit, read)
         }
     }
 
@@ -259,9 +254,7 @@ extension RecordCoder {
     /// The rows of the records in a list that have lists themselves; only while rows are written.
     package mutating func nested(_ name: String, keys: [String], _ code: (String, inout RecordCoder) -> Void) {
         object.append(name, [])
-        for key in keys {
-            nested(StateRow.Name(part: part(name), key: RowWriter.key(key))) { code(key, &$0) }
-        }
+        for key in keys { nested(StateRow.Name(part: part(name), key: RowWriter.key(key))) { code(key, &$0) } }
     }
 
     private mutating func nested(_ row: StateRow.Name, _ code: (inout RecordCoder) -> Void) {
@@ -288,7 +281,7 @@ extension RecordCoder {
         guard let rowWriter else { return }
         let part = part(name)
         func put(_ record: Record) {
-            rowWriter.put(StateRow.Name(part: part, key: RowWriter.key(record.key)), write(record))
+            rowWriter.put(StateRow.Name(part: part, key: RowWriter.key(record.key)), write(record).bytes)
         }
         if rowWriter.pass == .marking {
             rowWriter.forgetList(part)

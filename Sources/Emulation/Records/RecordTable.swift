@@ -95,14 +95,12 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     @inlinable
     public subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
 
-    /// The records of a group, in insertion order.
     package func records(in group: Record.Group) -> [Record] {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? InsertionOrder()).compactMap { self[$0] }
     }
 
     package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
 
-    /// The number of records, those of the fixtures included.
     package var count: Int {
         base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
     }
@@ -140,9 +138,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     package var changed: [Record] {
         guard let overlay = overlay.first else { return [] }
         let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
-        return Self.ordered(kept + overlay.added).compactMap { key in
-            changed(key)
-        }
+        return Self.ordered(kept + overlay.added).compactMap { changed($0) }
     }
 
     /// Whether any record is not in the fixtures or differs from them.
@@ -252,8 +248,7 @@ extension RecordTable {
 
     /// Whether it keeps to a limit.
     package func fits(_ bound: RecordBound) -> Bool {
-        overlay.isEmpty
-            || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
+        overlay.isEmpty || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
     }
 
     /// Enforces a limit by removing the oldest records that are not in the fixtures.
@@ -327,9 +322,7 @@ public protocol KeyedRecord: Sendable {
     /// A property shared by records that are looked up together.
     associatedtype Group: Hashable & Sendable = Never
 
-    /// The record's permanent key.
     var key: Key { get }
-    /// Its current additional names.
     var names: [Name] { get }
     var group: Group? { get }
     /// An estimate of the memory that it takes, in bytes, which must be cheap to get.
@@ -349,19 +342,15 @@ public protocol KeyedRecord: Sendable {
 }
 
 extension KeyedRecord where Name == Never {
-    /// By default, it has no other names.
     @inlinable public var names: [Never] { [] }
 }
 
 extension KeyedRecord where Group == Never {
-    /// By default, it belongs to no group.
     @inlinable public var group: Never? { nil }
 }
 
 extension KeyedRecord {
-    /// By default, its memory is not counted.
     @inlinable public var memory: Int { 0 }
-    /// By default, all of it may be shown.
     @inlinable public var secretText: String? { nil }
     package static var keyOrder: ((Key, Key) -> Bool)? { nil }
     package mutating func keepSecrets(of known: Self, fromWhole isWhole: Bool) {}

@@ -69,9 +69,7 @@ public struct StateSize: Sendable, Hashable {
     @inlinable public var isFull: Bool { records >= Self.most.records || bytes >= Self.most.bytes }
 
     @inlinable
-    public static func += (sum: inout StateSize, other: StateSize) {
-        sum = StateSize(records: sum.records + other.records, bytes: sum.bytes + other.bytes)
-    }
+    public static func += (sum: inout StateSize, other: StateSize) { sum = sum + other }
 
     @inlinable
     public static func + (one: StateSize, other: StateSize) -> StateSize {
@@ -92,10 +90,7 @@ final class UploadTotal: Sendable {
 
     private let count = Atomic(0)
 
-    init() {}
-
     var bytes: Int { count.load(ordering: .relaxed) }
-
     @usableFromInline var isFull: Bool { bytes >= Self.most }
 
     @usableFromInline
@@ -103,7 +98,6 @@ final class UploadTotal: Sendable {
 }
 
 extension Vendor {
-    /// By default, a state is never full.
     @inlinable
     public func size(of state: State) -> StateSize { StateSize() }
 
@@ -156,21 +150,13 @@ extension RecordTable where Record: CodedRecord {
     /// Sets the parts of a record that depend on other data, before its own members are read.
     package typealias Preparation = (inout Record, FixtureMapping) throws(FixtureProblem) -> Void
 
-    /// Reads a list of records, checked against each other.
+    /// Reads the records of lists as those of one, checked against each other.
     ///
     /// - Parameters:
     ///   - known: records of an earlier state, which supply what a list omits.
     ///   - complaint: what is wrong with a record for the state as a whole.
     package static func list(
-        _ node: FixtureNode, _ form: RecordForm, known: RecordTable? = nil, atMost limit: Int = .max,
-        prepare: Preparation = { _, _ in }, complaint: (Record) -> String? = { _ in nil }
-    ) throws(FixtureProblem) -> [Record] {
-        try list(of: [node], form, known: known, atMost: limit, prepare: prepare, complaint: complaint)
-    }
-
-    /// Reads the records of several lists as those of one.
-    package static func list(
-        of nodes: [FixtureNode], _ form: RecordForm, known: RecordTable? = nil, atMost limit: Int = .max,
+        _ nodes: [FixtureNode], _ form: RecordForm, known: RecordTable? = nil, atMost limit: Int = .max,
         prepare: Preparation = { _, _ in }, complaint: (Record) -> String? = { _ in nil }
     ) throws(FixtureProblem) -> [Record] {
         var records: [Record] = []
@@ -242,7 +228,7 @@ extension RecordCoder {
         let form = form
         return self.table(name, &table, isRequired: isRequired, within: bound, write: { $0.json($1) }) {
             (node, known) throws(FixtureProblem) in
-            try RecordTable.list(node, form, known: known, atMost: limit, prepare: prepare, complaint: complaint)
+            try RecordTable.list([node], form, known: known, atMost: limit, prepare: prepare, complaint: complaint)
         }
     }
 
@@ -278,7 +264,6 @@ extension RecordTable where Key == ExactText {
 
 package protocol RecordValue {
     static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
-    /// The value in the form that ``read(_:)`` reads.
     var written: JSON { get }
 }
 

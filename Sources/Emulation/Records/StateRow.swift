@@ -2,7 +2,6 @@ package import JSON
 
 /// A record of a sandbox, as a store holds it.
 package struct StateRow: Sendable, Hashable {
-    /// Identifies a row within its sandbox.
     package struct Name: Sendable, Hashable {
         /// The list that it belongs to, such as `state/VENDOR/users`.
         package let part: String
@@ -35,10 +34,8 @@ package struct StateRows: Sendable {
     package init() {}
 
     var count: Int { emptied.count + removed.count + written.count }
-
     package var isEmpty: Bool { !isAnew && emptied.isEmpty && removed.isEmpty && written.isEmpty }
 
-    /// Adds later changes.
     package mutating func append(_ later: StateRows) {
         guard !later.isAnew, !isEmpty else {
             self = later
@@ -81,7 +78,6 @@ extension StateRow {
         return root.document
     }
 
-    /// A part of the document while it grows.
     private final class Branch {
         var json: JSON?
         private var names: [String] = []
@@ -120,7 +116,6 @@ package struct StateLedger: Sendable {
     /// Whether the store has these rows and no others. If not, all of them are rewritten.
     package fileprivate(set) var isTrue = true
 
-    /// Starts with the rows that a store has.
     package init(_ rows: [StateRow] = []) {
         for row in rows {
             let hash = row.document.hashValue
@@ -172,15 +167,12 @@ public final class RowWriter {
         return text.unicodeScalars.reduce(into: "") { $0 += $1 == sign ? escape : $1 == "%" ? "%25" : String($1) }
     }
 
-    func put(_ name: StateRow.Name, _ json: JSON) { put(name, json.bytes) }
-
-    private func put(_ name: StateRow.Name, _ document: [UInt8]) {
+    func put(_ name: StateRow.Name, _ document: [UInt8]) {
         ledger.lastRank += 1
         rows.written.append(StateRow(name, rank: ledger.lastRank, document: document))
     }
 
     func remove(_ name: StateRow.Name) { if pass == .changes { rows.removed.append(name) } }
-
     func empty(_ part: String) { if pass == .changes { rows.emptied.append(part) } }
 
     /// From now on the table of that part tracks which of its records have changed.
@@ -215,9 +207,7 @@ public final class RowWriter {
         let present = Set(hashes)
         var kept = known.filter { present.contains($0.hash) }
         if kept.lazy.map({ $0.hash }).elementsEqual(hashes.prefix(kept.count)) {
-            for gone in known where !present.contains(gone.hash) {
-                remove(StateRow.Name(part: part, key: gone.key))
-            }
+            for gone in known where !present.contains(gone.hash) { remove(StateRow.Name(part: part, key: gone.key)) }
         } else {
             empty(part)
             kept = []

@@ -70,10 +70,8 @@ public final class RouteGuide: Sendable {
 }
 
 extension RouteTable {
-    /// An endpoint near a path that matched none.
     struct Neighbour: Sendable {
         let route: String
-        /// The endpoint for people.
         let text: String
         fileprivate let vendor: String
         fileprivate let endpoint: Endpoint
@@ -94,7 +92,6 @@ private struct RouteIndex: Sendable {
 
     /// Endpoints by their numbers in ``rows``.
     struct Answer: Sendable {
-        /// The closest ones, closest first.
         var nearest: [Int] = []
         var meant: Int?
     }
@@ -238,7 +235,6 @@ private struct PathDistance {
     private static let prefix = 3
     private static let segment = 6
 
-    /// The number of the path's segments.
     private let count: Int
     /// The cost of each segment that a pattern does not have, at its start and elsewhere.
     private let surplus: (atStart: [Int], elsewhere: [Int])

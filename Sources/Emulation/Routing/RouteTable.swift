@@ -10,10 +10,8 @@ public struct RouteTable: Sendable {
         case otherMethods(vendor: Int, [HTTPRequest.Method])
         /// The path is under a prefix of the vendor, which has no route there.
         case unknown(vendor: Int)
-        /// No vendor owns the path.
         case unowned
 
-        /// The index of the vendor that owns the path.
         public var vendor: Int? {
             switch self {
             case .route(let vendor, _, _), .otherMethods(let vendor, _), .unknown(let vendor): vendor
@@ -192,7 +190,6 @@ private final class AddedRoutes: Sendable {
 }
 
 extension RouteTable {
-    /// Finds the routes that wrong paths were meant for.
     package var guide: RouteGuide { added.content.withLock { $0.guide } ?? ownGuide }
 
     /// All routes so far that ``add(from:)`` has added; a match has their places here.
@@ -243,7 +240,6 @@ struct RouteTrie: Sendable {
         let names: [String]
     }
 
-    /// The result of matching a path and method.
     enum Match {
         case route(Int, PathParameters)
         case otherMethods([HTTPRequest.Method])
@@ -370,7 +366,6 @@ struct TargetPath {
     /// see another path.
     var holdsNUL: Bool { segments.contains { $0.utf8.contains(0) } }
 
-    /// The segments as a vendor reads them.
     func segments(by rules: PathRules) -> [Substring] {
         let repeated = self.segments.contains(where: \.isEmpty) ? rules.repeatedSlashes : nil
         var segments =

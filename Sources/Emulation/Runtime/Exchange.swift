@@ -84,7 +84,6 @@ public protocol AnySandboxedVendor: AnyObject, Sendable {
 
 public struct RouteListing: Sendable {
     package let id: String
-    /// The methods and paths that lead there.
     package let endpoints: [Endpoint]
     package let evidence: Evidence
     /// The endpoints known only from the vendor's clients.
@@ -105,9 +104,7 @@ public struct Exchange: Sendable {
     public let request: Request
     public let sandbox: Sandbox
     public let selector: SandboxSelector
-    /// The moment at which the whole exchange is judged.
     public let moment: Moment
-    /// Whether the sandbox's clock is stopped.
     public let isClockFrozen: Bool
     /// Whether it shows the machine's time.
     package let isMachineTime: Bool

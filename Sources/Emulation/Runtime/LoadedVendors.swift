@@ -83,7 +83,6 @@ package struct LoadedVendors: Sendable {
 
     /// Members that contain a secret in some vendor's state.
     package var memberSecrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
-
     package var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
 
     package func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
@@ -129,7 +128,6 @@ public struct VendorLoader: SwitchDeclaring, Sendable {
 /// The vendors that a server answers with, which a reload can replace at once while it runs.
 public final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
-    /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
     @usableFromInline let uploads = UploadTotal()
 
@@ -182,7 +180,6 @@ enum Generation {
 final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline typealias Answering = @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep
 
-    /// The vendor's position in the load order.
     @usableFromInline let generation: Int
     @usableFromInline let vendor: V
     @usableFromInline let fixtures: VendorFixtures

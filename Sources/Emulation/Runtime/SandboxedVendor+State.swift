@@ -287,7 +287,6 @@ extension SandboxedVendor.Content {
         passDeadlines(until: moment, identifiers, switches)
     }
 
-    /// Passes the deadlines that are due by then.
     @usableFromInline
     mutating func passDeadlines(until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches) {
         // ours: a vendor with endless successive deadlines must not block access to the state.
@@ -348,16 +347,13 @@ extension SandboxedVendor {
             guard connection.era == content.live.era, !content.live.isOver else {
                 return socket.close(WebSocketClosure(.goingAway, reason: "the sandbox was reset"))
             }
-            content.live.registry.add(
-                socket,
-                OpenSocket(topics: connection.opening.topics, log: connection.log))
+            content.live.registry.add(socket, OpenSocket(topics: connection.opening.topics, log: connection.log))
             content.loaded.vendor.socketOpened(&call, &content.state)
             connection.log.noted(call.notes)
             content.live.registry.commit(call.outbox, from: socket, at: call.moment)
         }
     }
 
-    /// Lets the vendor handle a message.
     func receive(_ message: WebSocketMessage, on socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
             // The message may cross the server's own close.

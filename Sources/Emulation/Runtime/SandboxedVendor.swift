@@ -68,7 +68,6 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
     @usableFromInline let behaviour: Mutex<Behaviour>
     @usableFromInline let changes: ChangeMark
     @usableFromInline let vendors: VendorsInForce
-    /// The vendor's place among them.
     @usableFromInline let index: Int
     private let answering: LoadedVendor<V>.Answering
 
@@ -116,7 +115,6 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
 // MARK: - Steps of an exchange
 
 extension SandboxedVendor {
-    /// Answers an exchange whose path leads to the vendor.
     @inlinable
     func respond(to exchange: Exchange, at match: RouteTable.Match, by loaded: LoadedVendor<V>) -> ExchangeStep {
         switch match {
@@ -165,7 +163,6 @@ extension SandboxedVendor {
         return isDecided ? handle(exchange, &call, by: loaded) : intervene(exchange, &call, by: loaded)
     }
 
-    /// Applies faults and scenarios.
     @inlinable
     func intervene(_ exchange: Exchange, _ call: inout Call<V>, by loaded: LoadedVendor<V>) -> ExchangeStep {
         guard exchange.isWatched else { return handle(exchange, &call, by: loaded) }

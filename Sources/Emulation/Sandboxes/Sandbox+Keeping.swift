@@ -99,8 +99,7 @@ extension Sandbox {
             _ = adjustSettings { $0 = settings }
         }
         try read("origins") { (node) throws(FixtureProblem) in
-            let origins = try node.elements().map { (node) throws(FixtureProblem) in try node.string() }
-            identity.publicBase.set(settings.publicBase, origins: origins)
+            identity.publicBase.set(settings.publicBase, origins: try [String].read(node))
         }
         try read("clock") { (node) throws(FixtureProblem) in
             let clock = try SandboxClock.read(node)

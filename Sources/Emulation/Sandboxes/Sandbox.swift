@@ -13,7 +13,6 @@ public final class Sandbox: Sendable {
         var initialScenarios: [String] = []
         /// The interventions after the start or the last reset.
         var initialInterventions: Interventions
-        /// Calls still in progress.
         var pins = 0
         /// Control calls still in progress that a hand-over waits for.
         var controlCalls = 0
@@ -27,14 +26,12 @@ public final class Sandbox: Sendable {
         var created: Moment
     }
 
-    /// Its name, and the program start that it belongs to.
     public let identity: SandboxIdentity
     public let journal: Journal
     public let identifiers: IdentifierSource
 
     let inForce: VendorsInForce
     let vendors: [any AnySandboxedVendor]
-    /// The settings that a reset restores.
     let initialSettings: Settings
     let initialTimeToLive: Duration?
     let control: Mutex<Control>
@@ -91,7 +88,6 @@ public final class Sandbox: Sendable {
     public func vendor(_ vendor: Int) -> any AnySandboxedVendor { vendors[vendor] }
 
     package var redactor: Redactor { inForce.redactor(secrets, vendors) }
-
     public var now: Moment { control.withLock { $0.clock.now } }
 
     /// Marks the sandbox as used and reads its clock, once per exchange.
@@ -121,7 +117,6 @@ public final class Sandbox: Sendable {
 
     /// When the sandbox was last used, by the machine's clock; now, while a socket is open.
     package var lastUsed: Moment { control.withLock { $0.sockets > 0 ? machine() : $0.lastUsed } }
-
     package var exchanges: Int { control.withLock { $0.exchanges } }
 
     /// Keeps the sandbox from expiring during longer work in it.
@@ -240,7 +235,6 @@ extension Sandbox {
 
     /// Moves every state to the vendors in force, so that unused states do not retain earlier ones.
     package func adoptLoadedVendors() { passDeadlines() }
-
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
 
     /// Closes all sockets and releases all waiters, since the sandbox can no longer be named.

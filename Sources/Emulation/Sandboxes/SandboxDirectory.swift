@@ -26,7 +26,6 @@ public final class SandboxDirectory: Sendable {
     /// With a keeper, whoever opens a sandbox holds one of these, chosen by its name, so that it is opened once.
     let opening = (0..<64).map { _ in OpeningLock() }
     private let standardPlace: Mutex<StandardPlace>
-    /// The address under which clients reach the server.
     package let publicBase: PublicBase
 
     final class OpeningLock: Sendable {
@@ -35,7 +34,6 @@ public final class SandboxDirectory: Sendable {
 
     private struct StandardPlace {
         var sandbox: Sandbox
-        /// Whether the keeper has restored it.
         var isOpen: Bool
         var initialScenarios: [Scenario] = []
     }
@@ -228,11 +226,8 @@ public final class SandboxDirectory: Sendable {
 
     /// How many sandboxes are in memory: ``count``, and removed ones still in use.
     package var countInMemory: Int { census.count }
-
-    /// The estimated bytes that all journals keep together.
     package var journalBytes: Int { journals.bytes }
 
-    /// How many entries all journals have together.
     package var journalEntries: Int {
         let others = sandboxes.withLock { Array($0.values) }
         return others.reduce(standard.journal.count) { $0 + $1.journal.count }
@@ -292,9 +287,7 @@ extension SandboxDirectory {
             if keeper == nil { for sandbox in expired { sandboxes[sandbox.name] = nil } }
             return expired
         }
-        for sandbox in expired {
-            if keeper == nil { sandbox.end() } else { _ = forget(sandbox) }
-        }
+        for sandbox in expired { if keeper == nil { sandbox.end() } else { _ = forget(sandbox) } }
         keeper?.used(sandboxes.withLock { $0.values.filter { $0.timeToLive != nil } })
     }
 

@@ -24,7 +24,6 @@ public struct SandboxIdentity: Sendable, Hashable {
         (self.isSeeded, self.publicBase) = (isSeeded, publicBase)
     }
 
-    /// The digits for a new start.
     package static func drawStart(seed: UInt64?) -> String { String(IdentifierSource(seed: seed).uuid().prefix(8)) }
 }
 
@@ -33,7 +32,6 @@ public enum SandboxName {
     /// The sandbox of requests that name none.
     public static let standard = "default"
 
-    /// A regular expression for valid names.
     package static let pattern = "^[a-z0-9-]{1,63}$"
 
     public static func isValid(_ text: some StringProtocol) -> Bool {
@@ -42,7 +40,6 @@ public enum SandboxName {
     }
 }
 
-/// How a request names its sandbox.
 public struct SandboxSelector: Sendable, Hashable {
     /// Not at all, so it is in the standard one; by the path prefix `/~NAME`; by the field `X-Understudy-Sandbox`; by
     /// the host `NAME.localhost`.
@@ -193,7 +190,6 @@ package struct SandboxLimits: Sendable {
     /// The default maximum besides the standard one.
     package static let standardCapacity = 20_000
 
-    /// The maximum number besides the standard one.
     package let capacity: Int
     /// How long a sandbox without a time to live of its own may stay unused before it is dropped; `nil` for as long as
     /// there is room.
@@ -249,7 +245,6 @@ public final class IdentifierSource: Sendable {
         return try UInt64.read(own) == seed ? try UInt64.read(position) : nil
     }
 
-    /// The next 64 random bits.
     public func next() -> UInt64 {
         let drawn = seeded.withLock { seeded in
             defer { if seeded != nil { changes?.set() } }

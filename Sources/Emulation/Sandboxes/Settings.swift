@@ -4,7 +4,6 @@ import JSON
 public struct Settings: Sendable, Hashable {
     /// The profile of vendors that have none of their own.
     public var profile = BehaviourProfile.documented
-    /// Profiles of individual vendors, by id.
     public var vendorProfiles: [String: BehaviourProfile] = [:]
     /// Values of individual switches, by `VENDOR.NAME`; they override the profiles.
     public var switches: [String: String] = [:]
@@ -15,7 +14,6 @@ public struct Settings: Sendable, Hashable {
     /// Whether the journal keeps all names that vendors asked for, of every request; for those who collect them.
     package var describesReading = false
 
-    /// Creates settings with the profile `documented` and nothing else.
     public init() {}
 
     package func values(vendor: String, _ declarations: [SwitchDeclaration]) -> SwitchValues {
@@ -88,9 +86,7 @@ extension Settings {
         for (name, node) in try mapping.required("vendor_profiles").members() {
             try node.readRecord { (node) throws(FixtureProblem) in
                 let profile = try BehaviourProfile.read(node)
-                try node.locate { () throws(SettingsProblem) in
-                    try setProfile(profile, of: name, among: vendors)
-                }
+                try node.locate { () throws(SettingsProblem) in try setProfile(profile, of: name, among: vendors) }
             }
         }
         for (name, node) in try mapping.required("switches").members() {
@@ -105,13 +101,11 @@ extension Settings {
 }
 
 extension FixtureNode {
-    /// Reports a setting's problem at this node.
-    package func locate(_ change: () throws(SettingsProblem) -> Void) throws(FixtureProblem) {
-        do {
-            try change()
-        } catch {
-            throw problem(error.description)
-        }
+    /// Reports at this node what is wrong with its value for somebody else, such as the settings.
+    package func locate<Value, Failure: Error & CustomStringConvertible>(
+        _ take: () throws(Failure) -> Value
+    ) throws(FixtureProblem) -> Value {
+        do { return try take() } catch { throw problem(error.description) }
     }
 }
 

@@ -66,7 +66,6 @@ final class KnownSecrets: Sendable {
 
     private static func start(_ bytes: [UInt8]) -> UInt64 { bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Adds the ranges of long secrets.
     func find(in bytes: UnsafeBufferPointer<UInt8>, _ found: inout [Range<Int>]) {
         guard !patterns.isEmpty, bytes.count >= Self.window else { return }
         var start: UInt64 = 0
@@ -224,7 +223,6 @@ public struct SecretLedger: Sendable {
 
 /// How much of a vendor's ledger in a sandbox has been read: up to which secret of which state.
 public struct SecretMark: Hashable, Sendable {
-    /// Counts replacements of the state.
     let era: Int
     let number: Int
 }

@@ -6,7 +6,6 @@ import Wire
 /// Covers known secrets of the fixtures and of a sandbox's state, also in percent escapes; the signature of every compact
 /// token, whose header and claims stay; private keys in PEM and in JWKs; and values of JSON members with a secret name.
 package struct Redactor: Sendable {
-    /// The text shown in place of a secret.
     static let hidden = "***"
 
     /// JWK members that only the owner knows. RFC 7518 section 6.
@@ -28,7 +27,6 @@ package struct Redactor: Sendable {
         self.published = published
     }
 
-    /// Text from an exchange with its secrets hidden.
     package func text(_ text: String) -> String { hide(text, SecretFinder(known: known)) }
 
     /// A path with its secrets hidden; a token in a segment ends at the segment's end.

@@ -151,7 +151,6 @@ extension SecretFinder {
 }
 
 extension UInt8 {
-    /// Whether the byte is a base64url character.
     var isBase64URL: Bool {
         isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }
@@ -222,8 +221,8 @@ struct DecodedText {
         while index < text.count {
             origins.append(UInt32(index))
             if text[index] == UInt8(ascii: "%"), index + 2 < text.count,
-                let high = PercentEncoding.value(of: text[index + 1]),
-                let low = PercentEncoding.value(of: text[index + 2])
+                let high = text[index + 1].hexadecimalDigit,
+                let low = text[index + 2].hexadecimalDigit
             {
                 bytes.append(high << 4 | low)
                 index += 3

@@ -6,7 +6,6 @@ import Wire
 @usableFromInline
 struct LiveState: Sendable {
     var registry = SocketRegistry()
-    /// The deadline that the vendor last named.
     @usableFromInline var named: Moment?
     /// The moment that the alarm is set for; `nil` when it is not set.
     @usableFromInline var armed: Moment?
@@ -18,10 +17,7 @@ struct LiveState: Sendable {
     private let alarm: Alarm
     private let vendor: Int
 
-    init(alarm: Alarm, vendor: Int) {
-        self.alarm = alarm
-        self.vendor = vendor
-    }
+    init(alarm: Alarm, vendor: Int) { (self.alarm, self.vendor) = (alarm, vendor) }
 
     /// Sets the alarm for the deadline that the vendor names now.
     @usableFromInline
@@ -150,15 +146,12 @@ final class DeadlineTimer: Sendable {
         var keys: [Int: Key] = [:]
         var lastNumber = 0
         var source: (any DispatchSourceTimer)?
-        /// The moment that the source waits for.
         var armed: Moment?
     }
 
     private static let queue = DispatchQueue(label: "understudy.deadlines", qos: .userInitiated)
 
     private let state = Mutex(State())
-
-    init() {}
 
     deinit { state.withLock { $0.source }?.cancel() }
 
@@ -222,7 +215,6 @@ struct DueHeap {
     private var entries: [(moment: Moment, number: Int)] = []
 
     var count: Int { entries.count }
-
     var first: Moment? { entries.first?.moment }
 
     mutating func insert(_ moment: Moment, _ number: Int) {
@@ -242,7 +234,6 @@ struct DueHeap {
         return first.number
     }
 
-    /// Keeps only the numbers that pass.
     mutating func keep(_ isKept: (Int) -> Bool) {
         let kept = entries.filter { isKept($0.number) }
         entries = []

@@ -1,4 +1,3 @@
-public import HTTPTypes
 import JSON
 import Synchronization
 public import Tokens
@@ -14,23 +13,20 @@ public struct SocketCall<V: Vendor>: Sendable {
     public let identifiers: IdentifierSource
     public let switches: V.Switches
     public var outbox = Outbox()
-    /// Remarks for the journal.
     private(set) var notes: [Finding] = []
 
     /// Sends a message to this socket, in order with the messages of ``outbox`` to others.
-    public mutating func reply(_ message: WebSocketMessage) { outbox.reply(message) }
+    public mutating func reply(_ message: WebSocketMessage) { outbox.orders.append(.reply(message)) }
 
     /// Closes this socket; messages sent before still arrive.
-    public mutating func close(_ closure: WebSocketClosure) { outbox.hangUp(closure) }
+    public mutating func close(_ closure: WebSocketClosure) { outbox.orders.append(.hangUp(closure)) }
 
     /// Adds a remark to the journal, such as why a frame was ignored.
     public mutating func note(_ finding: Finding) { notes.append(finding) }
 }
 
-/// A vendor's context for a deadline that has passed.
 public struct DeadlineCall<V: Vendor>: Sendable {
     public let vendor: V
-    /// The moment that the vendor named.
     public let deadline: Moment
     /// The time by the sandbox's clock: the deadline or later, much later when the clock was moved.
     public let moment: Moment
@@ -41,25 +37,20 @@ public struct DeadlineCall<V: Vendor>: Sendable {
 
 /// A vendor's settings for a socket requested by a handshake.
 public struct SocketOpening<V: Vendor>: Sendable {
-    /// The topics that the socket receives messages for.
     public let topics: [SocketTopic]
     /// What the vendor remembers about the socket, such as the id of its session.
     public let label: V.SocketLabel
-    /// The subprotocol chosen from those the handshake offers.
-    public let subprotocol: String?
     /// The largest message in bytes; a larger one closes with 1009.
     public let maximumMessageBytes: Int
     /// How long the client may send nothing, not even pings, before the server closes with 1001.
     public let silence: Duration
-    /// Fields of the answer besides those of RFC 6455.
-    public let fields: HTTPFields
 
     public init(
-        topics: [SocketTopic], label: V.SocketLabel, subprotocol: String? = nil,
-        maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600), fields: HTTPFields = [:]
+        topics: [SocketTopic], label: V.SocketLabel, maximumMessageBytes: Int = 64 * 1024,
+        silence: Duration = .seconds(600)
     ) {
-        (self.topics, self.label, self.subprotocol) = (topics, label, subprotocol)
-        (self.maximumMessageBytes, self.silence, self.fields) = (maximumMessageBytes, silence, fields)
+        (self.topics, self.label) = (topics, label)
+        (self.maximumMessageBytes, self.silence) = (maximumMessageBytes, silence)
     }
 }
 
@@ -78,9 +69,9 @@ extension Call {
         socket = SocketRequest { sandbox, store, era in
             let connection = SocketConnection(opening, era: era, in: sandbox, store: store)
             let upgrade = WebSocketUpgrade(
-                handshake, handler: connection, subprotocol: opening.subprotocol,
-                maximumMessageBytes: opening.maximumMessageBytes, silence: opening.silence)
-            return (.webSocket(upgrade, fields: opening.fields), connection.log)
+                handshake, handler: connection, maximumMessageBytes: opening.maximumMessageBytes,
+                silence: opening.silence)
+            return (.webSocket(upgrade), connection.log)
         }
         return .openSocket
     }
@@ -134,7 +125,7 @@ public struct Outbox: Sendable {
         case hangUp(WebSocketClosure)
     }
 
-    @usableFromInline private(set) var orders: [Order]
+    @usableFromInline fileprivate(set) var orders: [Order]
     /// The exchange whose orders were committed; `nil` before that.
     @usableFromInline var cause: FrameCause?
 
@@ -152,10 +143,6 @@ public struct Outbox: Sendable {
     public mutating func close(_ closure: WebSocketClosure, at topic: SocketTopic) {
         orders.append(.close(closure, topic))
     }
-
-    mutating func reply(_ message: WebSocketMessage) { orders.append(.reply(message)) }
-
-    mutating func hangUp(_ closure: WebSocketClosure) { orders.append(.hangUp(closure)) }
 }
 
 /// An address for messages to sockets.
@@ -173,8 +160,6 @@ public struct SocketTopic: Hashable, Sendable {
 package final class FrameCause: Sendable {
     private let number = Atomic<Int>(0)
 
-    init() {}
-
     /// The number of the entry; `nil` while there is none.
     var entry: Int? {
         let number = number.load(ordering: .relaxed)
@@ -186,17 +171,12 @@ package final class FrameCause: Sendable {
 
 /// The traffic of a socket, for the journal entry of the exchange that opened it: the newest frames within limits.
 public final class SocketLog: Sendable {
-    /// A message in either direction.
     package struct Frame: Sendable {
-        /// Whether the client sent it.
         package let isReceived: Bool
-        /// The moment by the sandbox's clock.
         package let moment: Moment
         /// The message; `nil` when it was too long to keep.
         package let message: WebSocketMessage?
-        /// Its length in bytes.
         package let byteCount: Int
-        /// The vendor's remarks on it.
         package let notes: [Finding]
         /// The exchange that caused the server to send it.
         fileprivate let cause: FrameCause?
@@ -223,9 +203,6 @@ public final class SocketLog: Sendable {
 
     private let content = Mutex(Content())
 
-    init() {}
-
-    /// The newest messages, oldest first.
     package var frames: [Frame] { content.withLock { $0.frames } }
 
     /// How it ended; `nil` while it is open, or while the handshake's answer is being sent.

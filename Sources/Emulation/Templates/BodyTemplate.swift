@@ -145,7 +145,6 @@ final class TemplateBudget {
     static let mostBytes = 4 << 20
     /// The same for answers whose size the vendor limits itself, to less than that.
     static let mostBytesOfVendor = 16 << 20
-    /// How often sections may repeat.
     static let mostRepetitions = 10_000
 
     private let mostBytes: Int
@@ -158,7 +157,6 @@ final class TemplateBudget {
     /// Which limit was exceeded, in words; `nil` while none was. Anything made since then is incomplete.
     private(set) var excess: String?
 
-    /// Creates a budget of that many bytes.
     init(bytes: Int = mostBytes) { (mostBytes, self.bytes) = (bytes, bytes) }
 
     /// Fills a template whose sections have at most that many bytes.

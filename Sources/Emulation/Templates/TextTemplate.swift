@@ -161,7 +161,6 @@ struct TemplateFilling {
     /// The nested values in which names are looked up.
     private typealias Values = [JSON]
 
-    /// The position of an element in a list.
     private struct Place {
         let index: Int
         let isLast: Bool
@@ -257,7 +256,6 @@ struct TemplateFilling {
     }
 }
 
-/// A part of a text with Mustache tags.
 indirect enum TemplatePart: Sendable {
     case text(String)
     /// A value as text; a raw one is not escaped.
@@ -293,6 +291,5 @@ struct TemplateName: Sendable {
 
 /// Thrown when a filled template would exceed the limits of an answer.
 package struct TemplateExcess: Error, CustomStringConvertible {
-    /// Which limit was exceeded, in words.
     package let description: String
 }

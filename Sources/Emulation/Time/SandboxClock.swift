@@ -19,7 +19,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
 
     private var mode = Mode.running(offset: 0)
 
-    /// Creates a clock that shows the machine's time.
     package init() {}
 
     /// The initial time of a sandbox with a seed: 2027-01-15T08:00:00Z.
@@ -32,7 +31,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         if seed != nil { mode = .frozen(at: Self.seededStart) }
     }
 
-    /// The machine's time.
     public static var machine: Moment {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -54,7 +52,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         if case .running(let offset) = mode { reckoned(offset) >= Moment.representable.upperBound } else { false }
     }
 
-    /// The note about a clock that stopped by itself.
     package static let runOutNote =
         "The clock stands at 9999-12-31T23:59:59Z, the last second that it can show; set it to an earlier moment."
 
@@ -71,7 +68,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
             ? .frozen(at: moment) : .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
     }
 
-    /// Shows the machine's time again.
     package mutating func release() { mode = .running(offset: 0) }
 
     /// Moves the clock by a duration, which may be negative.
@@ -89,7 +85,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         return true
     }
 
-    /// The clock, as ``read(_:)`` reads it.
     package var written: JSON {
         switch mode {
         case .running(let offset): ["offset_seconds": offset.written]
@@ -127,13 +122,11 @@ public struct Moment: Sendable, Hashable, Comparable {
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let unixSeconds: Double
 
-    /// The moment that many seconds after 1970-01-01T00:00:00Z.
     public init(unixSeconds: Double) { self.unixSeconds = unixSeconds }
 
     /// The whole seconds since 1970, rounded down and clamped to the range of an integer.
     public var wholeSeconds: Int { Int(exactly: unixSeconds.rounded(.down)) ?? (unixSeconds < 0 ? .min : .max) }
 
-    /// Whether the left moment comes before the right one.
     public static func < (left: Moment, right: Moment) -> Bool { left.unixSeconds < right.unixSeconds }
 
     public static func + (moment: Moment, duration: Duration) -> Moment {

@@ -114,11 +114,7 @@ extension CompactToken {
     }
 
     private static func areEqualIgnoringCase(_ first: String, _ second: String) -> Bool {
-        first.utf8.elementsEqual(second.utf8) { lowercase($0) == lowercase($1) }
-    }
-
-    private static func lowercase(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        first.utf8.elementsEqual(second.utf8) { $0.lowercased == $1.lowercased }
     }
 }
 

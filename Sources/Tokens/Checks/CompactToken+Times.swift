@@ -260,9 +260,10 @@ package enum UnixTime {
         let (year, month, dayOfMonth) = date(ofDay: day)
         let clock = second - day * 86_400
         let fraction = milliseconds - second * 1000
-        let time = [clock / 3600, clock / 60 % 60, clock % 60].map { pad($0, 2) }.joined(separator: ":")
-        return "\(pad(year, 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))T\(time)"
-            + (fraction == 0 && !alwaysShowsMilliseconds ? "Z" : ".\(pad(fraction, 3))Z")
+        let time = [clock / 3600, clock / 60 % 60, clock % 60].map { $0.digits(atLeast: 2) }.joined(separator: ":")
+        let date = "\(year.digits(atLeast: 4))-\(month.digits(atLeast: 2))-\(dayOfMonth.digits(atLeast: 2))"
+        return "\(date)T\(time)"
+            + (fraction == 0 && !alwaysShowsMilliseconds ? "Z" : ".\(fraction.digits(atLeast: 3))Z")
     }
 
     /// Unix seconds of a UTC time; the date must exist, the time fields may be negative.
@@ -293,10 +294,5 @@ package enum UnixTime {
     private static func floorDivide(_ value: Int, by divisor: Int) -> Int {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
-    }
-
-    private static func pad(_ value: Int, _ digits: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

@@ -120,8 +120,7 @@ enum RSANumbers {
 
     /// Modulus and exponent of a SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
     static func publicKeyInfo(_ bytes: [UInt8]) -> (modulus: [UInt8], exponent: [UInt8])? {
-        var outer = DERReader(bytes[...])
-        guard var info = outer.sequence(), outer.isAtEnd, info.content(0x30)?.elementsEqual(algorithm) == true,
+        guard var info = DERReader(sequence: bytes[...]), info.content(0x30)?.elementsEqual(algorithm) == true,
             var bits = info.content(0x03), info.isAtEnd, bits.popFirst() == 0
         else { return nil }
         return publicKey(bits)
@@ -129,8 +128,7 @@ enum RSANumbers {
 
     /// Modulus and exponent of an RSAPublicKey (RFC 8017 appendix A.1.1).
     static func publicKey(_ bytes: ArraySlice<UInt8>) -> (modulus: [UInt8], exponent: [UInt8])? {
-        var outer = DERReader(bytes)
-        guard var key = outer.sequence(), outer.isAtEnd, let modulus = key.positiveNumber(),
+        guard var key = DERReader(sequence: bytes), let modulus = key.positiveNumber(),
             let exponent = key.positiveNumber(), key.isAtEnd
         else { return nil }
         return (modulus, exponent)
@@ -138,18 +136,21 @@ enum RSANumbers {
 
     /// The numbers n, e, d, p, q, dp, dq and qi of a PrivateKeyInfo (RFC 5208 section 5) or RSAPrivateKey.
     static func privateKey(_ bytes: [UInt8]) -> [[UInt8]]? {
-        var outer = DERReader(bytes[...])
-        guard var info = outer.sequence(), outer.isAtEnd, info.content(0x02)?.elementsEqual([0]) == true else {
-            return nil
-        }
+        guard var info = behindVersion(bytes[...]) else { return nil }
         var wrapped = info
         guard wrapped.content(0x30)?.elementsEqual(algorithm) == true else { return numbers(&info) }
-        guard let content = wrapped.content(0x04), wrapped.isAtEnd else { return nil }
-        var inner = DERReader(content)
-        guard var key = inner.sequence(), inner.isAtEnd, key.content(0x02)?.elementsEqual([0]) == true else {
+        guard let content = wrapped.content(0x04), wrapped.isAtEnd, var key = behindVersion(content) else {
             return nil
         }
         return numbers(&key)
+    }
+
+    /// What follows version 0 in a sequence.
+    private static func behindVersion(_ bytes: ArraySlice<UInt8>) -> DERReader? {
+        guard var sequence = DERReader(sequence: bytes), sequence.content(0x02)?.elementsEqual([0]) == true else {
+            return nil
+        }
+        return sequence
     }
 
     /// The numbers after the version of a two-prime RSAPrivateKey (RFC 8017 appendix A.1.2).

@@ -71,6 +71,13 @@ struct DERReader {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
+    /// Reads the sequence that these bytes are, with nothing behind it.
+    init?(sequence bytes: ArraySlice<UInt8>) {
+        var outer = DERReader(bytes)
+        guard let content = outer.sequence(), outer.isAtEnd else { return nil }
+        self = content
+    }
+
     var isAtEnd: Bool { rest.isEmpty }
 
     /// The content of the next value, if it has that tag and a minimally encoded length.

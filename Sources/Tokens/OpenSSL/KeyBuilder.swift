@@ -43,14 +43,17 @@ enum KeyBuilder {
 
     static func ed25519(publicPoint: [UInt8]) throws(KeyError) -> AsymmetricKey {
         let key = OpenSSL.run { EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, publicPoint, publicPoint.count) }
-        guard let key else { throw .unreadable("the bytes are no Ed25519 key") }
-        return try AsymmetricKey(owning: key, hasPrivatePart: false)
+        return try ed25519(key, isPrivate: false)
     }
 
     static func ed25519(seed: [UInt8]) throws(KeyError) -> AsymmetricKey {
         let key = OpenSSL.run { EVP_PKEY_new_raw_private_key_ex(nil, "ED25519", nil, seed, seed.count) }
+        return try ed25519(key, isPrivate: true)
+    }
+
+    private static func ed25519(_ key: OpaquePointer?, isPrivate: Bool) throws(KeyError) -> AsymmetricKey {
         guard let key else { throw .unreadable("the bytes are no Ed25519 key") }
-        return try AsymmetricKey(owning: key, hasPrivatePart: true)
+        return try AsymmetricKey(owning: key, hasPrivatePart: isPrivate)
     }
 
     private static func checkParts(of key: AsymmetricKey) throws(KeyError) {

@@ -127,8 +127,7 @@ package struct OneTimePassword: Sendable {
         // The last four bits say where the number begins (RFC 4226 section 5.3).
         let start = Int(code[code.count - 1] & 15)
         let number = code[start..<start + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
-        let text = String(number % Self.modulus)
-        return String(repeating: "0", count: Self.digits - text.utf8.count) + text
+        return (number % Self.modulus).digits(atLeast: Self.digits)
     }
 }
 

@@ -9,7 +9,6 @@ import Wire
 struct ControlAPI: Sendable {
     private let emulator: Emulator
     private var access: ControlAccess { emulator.controlAccess }
-    private var operations: [ControlOperation] { Self.operations }
     private let table: RouteTable?
     private let vendorPort: Int?
     /// The methods of the paths without parameters.
@@ -42,10 +41,9 @@ struct ControlAPI: Sendable {
         return table?.match(request.method, path) ?? .unowned
     }
 
-    /// The longest content that the call accepts.
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
         // A request that will be refused need not fill the memory first.
-        guard case .route(_, let index, _) = match, operations[index].traits.contains(.takesState),
+        guard case .route(_, let index, _) = match, Self.operations[index].traits.contains(.takesState),
             access.hasToken(request), isAdmitted(request)
         else { return Pipeline.standardBodyLimit }
         return emulator.stateLimit
@@ -67,11 +65,12 @@ struct ControlAPI: Sendable {
         }
         switch match {
         case .route(_, let index, let parameters):
-            if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
+            if !Self.operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
             return counted(
-                index, perform(operations[index], request, match, parameters, in: sandbox, by: selector), in: sandbox)
+                index, perform(Self.operations[index], request, match, parameters, in: sandbox, by: selector),
+                in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:
@@ -174,7 +173,7 @@ struct ControlAPI: Sendable {
         emulator.metrics.countControlCall(operation, status: response.status.code)
         var response = response
         if let replica = emulator.replica { response.fields[.replica] = replica }
-        let isClean = operations.indices.contains(operation) && operations[operation].traits.contains(.clean)
+        let isClean = Self.operations.indices.contains(operation) && Self.operations[operation].traits.contains(.clean)
         if !isClean || response.status.kind != .successful {
             // An answer repeats parts of the request and of what clients sent; a refused call has created no sandbox.
             let owner = emulator.sandboxes.existing(sandbox) ?? emulator.sandboxes.standard
@@ -198,7 +197,6 @@ struct ControlAPI: Sendable {
 struct ControlOperation: Sendable {
     typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
 
-    /// How a call differs from most others.
     struct Trait: OptionSet {
         let rawValue: UInt8
         /// It never requires the control token, so that a probe needs no secret.

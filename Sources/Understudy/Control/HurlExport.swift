@@ -81,13 +81,11 @@ struct HurlExport {
 }
 
 extension JournalEntry {
-    /// Whether the call may have changed the vendor's state.
     fileprivate var changesSomething: Bool {
         request.method != .get && request.method != .head && (200..<300).contains(response.status.code)
     }
 }
 
-/// Why a call cannot become a case.
 struct HurlOmission: Error, CustomStringConvertible {
     let why: String
 

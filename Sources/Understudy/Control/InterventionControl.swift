@@ -16,10 +16,7 @@ extension ControlAPI {
     @Sendable static func setFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.object()
         var faults: [Fault] = []
-        if let list = body["faults"] {
-            guard let elements = list.array, body.count == 1 else {
-                throw .invalid("faults must be a list, and the only member")
-            }
+        if let elements = try onlyList("faults", in: body) {
             guard elements.count <= mostFaults else {
                 throw .invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
             }
@@ -39,6 +36,15 @@ extension ControlAPI {
         return .ready(.empty())
     }
 
+    /// The list of that name, beside which there may be no other member; `nil` if there is none.
+    private static func onlyList(_ name: String, in body: JSONObject) throws(ControlProblem) -> [JSON]? {
+        guard let list = body[name] else { return nil }
+        guard let elements = list.array, body.count == 1 else {
+            throw .invalid("\(name) must be a list, and the only member")
+        }
+        return elements
+    }
+
     private static func fault(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> Fault {
         try call.check(object, Fault.members)
         let vendor = try vendor(object, call)
@@ -51,7 +57,7 @@ extension ControlAPI {
     private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any AnyLoadedVendor
     {
         let vendors = call.emulator.vendors
-        if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
+        if let index = try call.namedVendor(object, .badRequest) { return vendors[index] }
         guard let route = object["route"] else {
             throw .invalid("route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
         }
@@ -60,8 +66,7 @@ extension ControlAPI {
             throw .invalid("route must name a route, such as addressbook.list, or be a list of names")
         }
         guard let owner = vendors.first(where: { InterventionScope($0).hasRoute(name) }) else {
-            let known = vendors.flatMap { $0.routes.map(\.id) }
-            throw .invalid("no route is called \(name)\(Nearest.hint(to: name, among: known))")
+            throw .unknown("no route is called", name, among: vendors.flatMap { $0.routes.map(\.id) })
         }
         return owner
     }
@@ -87,10 +92,7 @@ extension ControlAPI {
     @Sendable static func setScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("scenario", "state", "scenarios").object
         var chosen: [(scenario: Scenario, state: Int)] = []
-        if let list = body["scenarios"] {
-            guard let elements = list.array, body.count == 1 else {
-                throw .invalid("scenarios must be a list, and the only member")
-            }
+        if let elements = try onlyList("scenarios", in: body) {
             for element in elements { chosen.append(try scenario(element, call)) }
         } else {
             chosen = [try scenario(.object(body), call)]
@@ -117,14 +119,12 @@ extension ControlAPI {
             throw .invalid("scenario must name a scenario")
         }
         guard let scenario = call.emulator.scenario(name) else {
-            let hint = Nearest.hint(to: name, among: call.emulator.scenarios.map(\.name))
-            throw .invalid("no scenario is called \(name)\(hint)")
+            throw .unknown("no scenario is called", name, among: call.emulator.scenarios.map(\.name))
         }
         guard let state = value["state"] else { return (scenario, 0) }
         let stateName = state.string ?? state.text
         guard let index = scenario.stateNames.firstIndex(of: stateName) else {
-            let hint = Nearest.hint(to: stateName, among: scenario.stateNames)
-            throw .invalid("scenario \(name) has no state \(stateName)\(hint)")
+            throw .unknown("scenario \(name) has no state", stateName, among: scenario.stateNames)
         }
         return (scenario, index)
     }
@@ -155,8 +155,9 @@ extension ControlAPI {
         let vendor = call.emulator.vendors[index]
         let action = call.parameters["action"]
         guard vendor.actions.contains(where: { $0.name == action }) else {
-            let hint = Nearest.hint(to: action, among: vendor.actions.map(\.name))
-            throw ControlProblem(.notFound, "no-such-action", "\(vendor.identity.id) has no action \(action)\(hint)")
+            throw .unknown(
+                "\(vendor.identity.id) has no action", action, among: vendor.actions.map(\.name), .notFound,
+                "no-such-action")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         // Off the event loop: an action may read a million events, and others should not wait for it.

@@ -103,10 +103,7 @@ extension ControlAPI {
                 ["ready": .bool(reason == nil), "replica": JSON(call.emulator.replica), "reason": JSON(reason)],
                 status: reason == nil ? .ok : .serviceUnavailable))
     }
-}
 
-/// The server's metrics.
-extension ControlAPI {
     @Sendable static func readMetrics(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let text = call.emulator.metricsText(calls: operations.map(\.id))
         return .ready(Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
@@ -121,7 +118,6 @@ enum ControlDocument {
         return file.flatMap { try? FixtureNode(file: $0).json().object } ?? [:]
     }()
 
-    /// The document with what depends on the server.
     static func json(asksForToken: Bool) -> JSON {
         var document = text
         var info = document["info"]?.object ?? [:]
@@ -132,7 +128,6 @@ enum ControlDocument {
         return .object(document)
     }
 
-    /// Where references find the schemas.
     static let place = "#/components/schemas/"
 
     static func reference(_ name: String) -> JSON { ["$ref": .string(place + name)] }
@@ -142,14 +137,13 @@ enum ControlDocument {
     static func members(_ name: String) -> JSONObject { schema(name)?["properties"]?.object ?? [:] }
 }
 
+/// The control calls and the vendors as documents; those of vendors are made when first asked for, on a thread that may
+/// wait.
 extension ControlAPI {
     @Sendable static func describe(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(ControlDocument.json(asksForToken: call.emulator.controlAccess.token != nil)))
     }
-}
 
-/// The vendors as documents; read and made when first asked for, on a thread that may wait.
-extension ControlAPI {
     @Sendable static func describeCalls(_ call: ControlCall) throws(ControlProblem) -> Answer {
         try document(call, \.openAPI)
     }
@@ -163,8 +157,9 @@ extension ControlAPI {
     ) throws(ControlProblem) -> Answer {
         let (vendors, name) = (call.emulator.vendors, call.parameters["document"])
         guard let vendor = vendors.first(where: { "\($0.identity.id).json" == name }) else {
-            let hint = Nearest.hint(to: name, among: vendors.map { "\($0.identity.id).json" })
-            throw ControlProblem(.notFound, "no-such-vendor", "no document is called \(name)\(hint)")
+            throw .unknown(
+                "no document is called", name, among: vendors.map { "\($0.identity.id).json" }, .notFound,
+                "no-such-vendor")
         }
         return .deferred {
             await call.emulator.readings.run {

@@ -19,8 +19,8 @@ extension ControlAPI {
             var changed = settings
             if let profile = body["profile"] { try setProfile(profile, &changed, call) }
             if let switches = body["switches"] { try setSwitches(switches, &changed, call) }
-            if let seed = body["seed"] { changed.seed = try self.seed(seed, call) }
-            if let base = body["public_base"] { changed.publicBase = try publicBase(base, call) }
+            if let seed = body["seed"] { changed.seed = try self.seed(seed) }
+            if let base = body["public_base"] { changed.publicBase = try publicBase(base) }
             settings = changed
         }
         return .ready(.json(json(settings, call)))
@@ -29,13 +29,10 @@ extension ControlAPI {
     private static func setProfile(
         _ value: JSON, _ settings: inout Settings, _ call: ControlCall
     ) throws(ControlProblem) {
-        guard let vendors = value.object else {
-            settings.setProfile(try profile(value, call))
-            return
-        }
+        guard let vendors = value.object else { return settings.setProfile(try profile(value)) }
         for member in vendors {
-            let profile = member.value.isNull ? nil : try profile(member.value, call)
-            try rephrase(call) { () throws(SettingsProblem) in
+            let profile = member.value.isNull ? nil : try profile(member.value)
+            try rephrase { () throws(SettingsProblem) in
                 try settings.setProfile(profile, of: member.name, among: call.emulator.vendors)
             }
         }
@@ -53,20 +50,20 @@ extension ControlAPI {
             guard text != nil || member.value.isNull else {
                 throw .invalid("switch \(member.name) is a JSON \(member.value.typeName); expected a string, or null")
             }
-            try rephrase(call) { () throws(SettingsProblem) in
+            try rephrase { () throws(SettingsProblem) in
                 try settings.set(member.name, to: text, among: call.emulator.vendors)
             }
         }
     }
 
-    private static func profile(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> BehaviourProfile {
+    private static func profile(_ value: JSON) throws(ControlProblem) -> BehaviourProfile {
         guard let profile = value.string.flatMap(BehaviourProfile.init) else {
             throw .invalid("profile is \(value.text); expected “documented” or “observed”")
         }
         return profile
     }
 
-    private static func seed(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> UInt64? {
+    private static func seed(_ value: JSON) throws(ControlProblem) -> UInt64? {
         if value.isNull { return nil }
         guard let seed = value.int.flatMap(UInt64.init(exactly:)) else {
             throw .invalid("seed is \(value.text); expected a whole number from 0, or null")
@@ -74,7 +71,7 @@ extension ControlAPI {
         return seed
     }
 
-    private static func publicBase(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> String? {
+    private static func publicBase(_ value: JSON) throws(ControlProblem) -> String? {
         if value.isNull { return nil }
         guard let text = value.string, PublicBase.isValid(text) else {
             throw .invalid(
@@ -86,14 +83,8 @@ extension ControlAPI {
 
     static func seedJSON(of settings: Settings) -> JSON { settings.seed.map { JSON(Int(clamping: $0)) } ?? .null }
 
-    private static func rephrase(
-        _ call: ControlCall, _ change: () throws(SettingsProblem) -> Void
-    ) throws(ControlProblem) {
-        do {
-            try change()
-        } catch {
-            throw .invalid(error.description)
-        }
+    private static func rephrase(_ change: () throws(SettingsProblem) -> Void) throws(ControlProblem) {
+        do { try change() } catch { throw .invalid(error.description) }
     }
 
     private static func json(_ settings: Settings, _ call: ControlCall) -> JSON {
@@ -143,7 +134,7 @@ extension ControlAPI {
             if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
             if let advance, !changed.advance(by: advance) {
-                throw outOfBounds(changed.now, body.object["advance"], call)
+                throw outOfBounds(changed.now, body.object["advance"])
             }
             if freeze == false { changed.resume() }
             clock = changed
@@ -158,7 +149,7 @@ extension ControlAPI {
         .ready(.json(json(call.sandbox.adjustClock { $0.release() })))
     }
 
-    private static func outOfBounds(_ now: Moment, _ advance: JSON?, _ call: ControlCall) -> ControlProblem {
+    private static func outOfBounds(_ now: Moment, _ advance: JSON?) -> ControlProblem {
         let (first, last) = (Moment.representable.lowerBound, Moment.representable.upperBound)
         let seconds = (now.wholeSeconds - first.wholeSeconds, last.wholeSeconds - now.wholeSeconds)
         return ControlProblem.invalid(

@@ -25,10 +25,9 @@ extension ControlAPI {
         let vendor = call.emulator.vendors[index]
         let kind = call.parameters["kind"]
         guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
-            let kinds = vendor.tokenKinds.map(\.name)
-            throw ControlProblem(
-                .notFound, "no-such-kind",
-                "\(vendorID) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
+            throw .unknown(
+                "\(vendorID) has no token of kind", kind, among: vendor.tokenKinds.map(\.name), .notFound,
+                "no-such-kind")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
@@ -45,10 +44,7 @@ extension ControlAPI {
         guard let token = body["token"]?.string else { throw .invalid("token must be a string") }
         let request = body["request"] ?? [:]
         guard let context = request.object else { throw .invalid("request is \(request.text); expected an object") }
-        let named = try body["vendor"].map { value throws(ControlProblem) in
-            try call.vendor(value.string ?? value.text)
-        }
-        let indices = named.map { [$0] } ?? call.emulator.tokenVendors
+        let indices = try call.namedVendor(body).map { [$0] } ?? call.emulator.tokenVendors
         if let problem = indices.map({ call.emulator.vendors[$0] }).problem(withFacts: context) {
             throw .invalid("request: \(problem)")
         }
@@ -85,8 +81,8 @@ extension ControlAPI {
         let keys = try issuer(call.parameters["issuer"], of: index, call)
         let name = call.parameters["drill"]
         guard let drill = KeyDrill(rawValue: name) else {
-            let hint = Nearest.hint(to: name, among: KeyDrill.allCases.map(\.rawValue))
-            throw ControlProblem(.notFound, "no-such-drill", "no drill is called \(name)\(hint)")
+            throw .unknown(
+                "no drill is called", name, among: KeyDrill.allCases.map(\.rawValue), .notFound, "no-such-drill")
         }
         if !keys.mustWait(for: drill), let response = try perform(drill, keys.name, of: index, nil, call) {
             return .ready(response)
@@ -161,9 +157,7 @@ extension ControlAPI {
         guard let recording = body["recording"]?.string else { throw .invalid("recording must be a string") }
         let sandbox = call.existingSandbox ?? call.emulator.sandboxes.standard
         var explainer = Explainer(call.emulator, sandbox.settings)
-        explainer.vendor = try body["vendor"].map { value throws(ControlProblem) in
-            try call.vendor(value.string ?? value.text)
-        }
+        explainer.vendor = try call.namedVendor(body)
         let moment = body["at"].map { Moment($0) } ?? sandbox.now
         guard let moment else { throw .invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339") }
         let answer = try body["answer"].map { value throws(ControlProblem) in

@@ -65,8 +65,6 @@ package struct VendorDocument: Sendable {
         return .object(object)
     }
 
-    private static func reference(_ name: String) -> JSON { ["$ref": .string(ControlDocument.place + name)] }
-
     // MARK: Paths
 
     /// The endpoints by path; one that differs from another only in the names of its parameters is the same path.
@@ -121,10 +119,12 @@ package struct VendorDocument: Sendable {
         var forms: [(status: Int, type: String?, schema: JSON)] = []
         for (status, shape) in answers.answers {
             forms.append((status, shape.type, [:]))
-            if shape.schema != nil { forms.append((status, "application/json", Self.reference("\(route).\(status)"))) }
+            let reference = ControlDocument.reference("\(route).\(status)")
+            if shape.schema != nil { forms.append((status, "application/json", reference)) }
         }
         for failure in description.failures where answers.refused.contains(failure.name) {
-            forms += failure.forms.map { ($0.status, $0.content?.type, Self.reference("failure.\(failure.name)")) }
+            let reference = ControlDocument.reference("failure.\(failure.name)")
+            forms += failure.forms.map { ($0.status, $0.content?.type, reference) }
         }
         let responses = Set(forms.map(\.status)).sorted().map { status in
             var response: JSONObject = ["description": .string(HTTPResponse.Status(standard: status).reasonPhrase)]

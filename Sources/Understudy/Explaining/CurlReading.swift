@@ -20,7 +20,6 @@ enum CurlReading {
         "--get": "-G", "--head": "-I", "--data": "-d", "--data-raw": "-d", "--data-ascii": "-d", "--data-binary": "-d",
     ]
 
-    /// What the options say.
     private struct Reading {
         var method: String?
         var url: String?
@@ -48,9 +47,8 @@ enum CurlReading {
             let place = rest.startIndex
             for (option, attached) in options(word) where !ignored.contains(option) {
                 let isFlag = option == "-G" || option == "-I"
-                guard let value = isFlag ? "" : attached ?? rest.popFirst() else {
-                    throw RecordingProblem("\(option) at word \(place) has no value")
-                }
+                let value = try RecordingProblem.require(
+                    isFlag ? "" : attached ?? rest.popFirst(), "\(option) at word \(place) has no value")
                 try take(option, value, &reading, at: place)
             }
         }

@@ -19,7 +19,6 @@ package struct Explainer: Sendable {
     package var fetchesKeys = false
     /// The index of the vendor whose call it is; `nil` to find it by the path.
     package var vendor: Int?
-    /// The name of the sandbox in which calls are played.
     package var sandbox = SandboxName.standard
 
     package init(_ emulator: Emulator, _ settings: Settings) { (self.emulator, self.settings) = (emulator, settings) }
@@ -44,7 +43,6 @@ package struct Explainer: Sendable {
         return refused
     }
 
-    /// The causes of the answer to a call, for programs.
     package func explain(_ call: RecordedCall, at now: Moment) async throws(RecordingProblem) -> JSON {
         guard let (request, match) = route(of: call), let index = match.vendor else {
             throw RecordingProblem(
@@ -167,7 +165,6 @@ package struct Explainer: Sendable {
 }
 
 extension JSON {
-    /// The value with a text replaced in each of its strings.
     fileprivate func replacing(_ text: String, with other: String) -> JSON {
         switch self {
         case .string(let own): .string(own.replacing(text, with: other))

@@ -48,9 +48,9 @@ package struct RecordedCall: Sendable {
         try RecordingProblem.require(
             !start.isEmpty, "it is empty; expected a HAR, a curl command, or a request as text")
         if start.first == UInt8(ascii: "{") { return try HARReading.calls(in: start) }
-        guard let words = String(validating: start, as: UTF8.self) else {
-            throw RecordingProblem("it is not text in UTF-8; expected a HAR, a curl command, or a request as text")
-        }
+        let words = try RecordingProblem.require(
+            String(validating: start, as: UTF8.self),
+            "it is not text in UTF-8; expected a HAR, a curl command, or a request as text")
         return [words.hasPrefix("curl") ? try CurlReading.call(in: words) : try TextReading.call(in: words)]
     }
 
@@ -66,9 +66,8 @@ package struct RecordedCall: Sendable {
         let target = rest[end...].prefix { $0 != "#" }
         try RecordingProblem.require(
             end != rest.startIndex, "\(place): the URL \(url.prefix(200).debugDescription) names no host")
-        guard let method = HTTPRequest.Method(method) else {
-            throw RecordingProblem("\(place): \(method.prefix(40).debugDescription) is not a method")
-        }
+        let method = try RecordingProblem.require(
+            HTTPRequest.Method(method), "\(place): \(method.prefix(40).debugDescription) is not a method")
         origin = "\(scheme.map { url[..<$0.lowerBound].lowercased() } ?? "https")://\(rest[..<end])"
         // HTTP/2 has the request line in fields.
         let own = fields.filter { !$0.0.hasPrefix(":") && HTTPField.Name($0.0) != nil }
@@ -87,9 +86,8 @@ private enum HARReading {
         } catch {
             throw RecordingProblem("it is not JSON: \(error)")
         }
-        guard let entries = value["log"]?["entries"]?.array else {
-            throw RecordingProblem("it has no log.entries; expected a HAR (HTTP Archive 1.2)")
-        }
+        let entries = try RecordingProblem.require(
+            value["log"]?["entries"]?.array, "it has no log.entries; expected a HAR (HTTP Archive 1.2)")
         try RecordingProblem.require(!entries.isEmpty, "log.entries is empty; expected a call")
         var calls: [RecordedCall] = []
         for (index, entry) in entries.enumerated() {
@@ -135,9 +133,8 @@ private enum HARReading {
     private static func content(_ content: JSON?, at place: String) throws(RecordingProblem) -> [UInt8]? {
         guard let text = content?["text"]?.string else { return nil }
         guard content?["encoding"] == "base64" else { return Array(text.utf8) }
-        guard let bytes = Base64URL.decodeLeniently(Array(text.utf8)) else {
-            throw RecordingProblem("\(place).text is not base64, as its encoding says")
-        }
+        let bytes = try RecordingProblem.require(
+            Base64URL.decodeLeniently(Array(text.utf8)), "\(place).text is not base64, as its encoding says")
         return bytes
     }
 }
@@ -162,9 +159,9 @@ private enum TextReading {
             body: body,
             at: "line 1, with Host")
         guard end < lines.endIndex else { return call }
-        guard let status = lines[end].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-            throw RecordingProblem("line \(end + 1) has no status; expected a line such as “HTTP/1.1 403 Forbidden”")
-        }
+        let status = try RecordingProblem.require(
+            lines[end].split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+            "line \(end + 1) has no status; expected a line such as “HTTP/1.1 403 Forbidden”")
         let answer = try message(lines[(end + 1)...], from: end + 2)
         call.answer = RecordedCall.Answer(status: status, fields: answer.fields, body: answer.body)
         return call
@@ -176,9 +173,8 @@ private enum TextReading {
         let blank = lines.firstIndex { $0.isEmpty } ?? lines.endIndex
         var fields: [(String, String)] = []
         for (offset, line) in lines[..<blank].enumerated() {
-            guard let field = RecordedCall.field(line) else {
-                throw RecordingProblem("line \(number + offset) is not a field: found no “NAME: VALUE”")
-            }
+            let field = try RecordingProblem.require(
+                RecordedCall.field(line), "line \(number + offset) is not a field: found no “NAME: VALUE”")
             fields.append(field)
         }
         var body = Array(lines[min(blank + 1, lines.endIndex)...].joined(separator: "\n").utf8)

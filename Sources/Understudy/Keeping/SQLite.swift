@@ -2,7 +2,6 @@ import CSQLite
 
 /// A connection to an SQLite database, for one thread at a time: whoever uses it holds the lock around it.
 final class SQLite: @unchecked Sendable {
-    /// A value of a column or a parameter.
     enum Value {
         case null
         case integer(Int)
@@ -12,9 +11,7 @@ final class SQLite: @unchecked Sendable {
         case bytes([UInt8])
     }
 
-    /// Why a statement failed.
     struct Failure: Error, CustomStringConvertible {
-        /// SQLite's extended result code.
         let code: Int32
         let description: String
     }
@@ -25,7 +22,6 @@ final class SQLite: @unchecked Sendable {
     private var connection: OpaquePointer?
     private var statements: [String: OpaquePointer] = [:]
 
-    /// Opens a database that exists.
     init(_ path: String, readOnly: Bool = false) throws(Failure) {
         let flags = (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path, &connection, flags, nil)
@@ -51,10 +47,8 @@ final class SQLite: @unchecked Sendable {
 
     var isReadOnly: Bool { sqlite3_db_readonly(connection, "main") == 1 }
 
-    /// How many rows the last statement changed.
     var changes: Int { Int(sqlite3_changes(connection)) }
 
-    /// Carries out statements without results.
     func run(_ sql: String) throws(Failure) {
         let code = sqlite3_exec(connection, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
@@ -137,7 +131,6 @@ final class SQLite: @unchecked Sendable {
 
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
-        /// The text in that column as UTF-8.
         func bytes(_ column: Int32) -> [UInt8] {
             let start = sqlite3_column_blob(statement, column)
             return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))

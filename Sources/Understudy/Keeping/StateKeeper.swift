@@ -10,14 +10,12 @@ import Synchronization
 /// while it collects what has changed. What cannot be written stays in memory and is retried every second, and `health`
 /// says why.
 package final class StateKeeper: SandboxKeeper {
-    /// What is known of an opened sandbox's rows.
     final class Place: Sendable {
         struct Content {
             let claim: StoreClaim
             /// Whether another server had the sandbox until it was opened here.
             let wasHeld: Bool
             var ledger: StateLedger
-            /// What has changed and could not be written yet.
             var unwritten = StateRows()
             var setAside: [JSON] = []
             /// What the store has; `nil` until something was written.
@@ -45,10 +43,8 @@ package final class StateKeeper: SandboxKeeper {
         var lapse: StoreProblem?
     }
 
-    /// How much was read and written so far.
     struct Counts {
         var read = 0
-        /// Changes of sandboxes written.
         var written = 0
         var bytes = 0
         /// Changes that could not be written, each attempt counted.
@@ -61,7 +57,6 @@ package final class StateKeeper: SandboxKeeper {
         var lapses = 0
     }
 
-    /// Where problems are reported.
     struct Audience: Sendable {
         let setAside: SetAsideParts
         let reloads: Reloads
@@ -98,7 +93,6 @@ package final class StateKeeper: SandboxKeeper {
     /// Whether the sandbox is certainly this server's.
     package func mayAnswer(in sandbox: Sandbox) -> Bool { store.isAlive && !sandbox.isLost }
 
-    /// How much was read and written so far.
     var total: Counts { counts.withLock(\.self) }
 
     /// From now on, keeps the sandboxes of that directory, and reports what could not be read or written.
@@ -126,7 +120,6 @@ package final class StateKeeper: SandboxKeeper {
 
     private static let pause = DispatchTimeInterval.seconds(1)
 
-    /// Schedules the sandbox to be written soon.
     package func changed(_ sandbox: Sandbox) {
         state.withLock { $0.pending.append(sandbox) }
         schedule(after: store.delay)
@@ -186,7 +179,6 @@ package final class StateKeeper: SandboxKeeper {
         return try Emulator.exportState(of: store, at: machine())
     }
 
-    /// Writes what has changed in these sandboxes.
     package func save(_ sandboxes: [Sandbox]) -> [Sandbox] {
         writing.withLock { _ in
             var (changes, saved): ([(Sandbox, Place, StoreChange)], [Sandbox]) = ([], [])

@@ -69,8 +69,6 @@ extension StateStore {
     package var replica: String? { nil }
     package var delay: DispatchTimeInterval { .milliseconds(200) }
     package var isAlive: Bool { true }
-    package func join(_ member: any StoreMember) {}
-    package func leave() {}
 }
 
 /// The server as its store sees it. All functions are called on a thread of the store, which they may keep for a while.
@@ -86,22 +84,18 @@ package protocol StoreMember: AnyObject, Sendable {
     func told(_ problem: StoreProblem?)
 }
 
-/// A sandbox that belongs to this server.
 package struct StoreClaim: Sendable, Hashable {
     package let sandbox: String
     /// Counts the sandbox's owners.
     package let epoch: Int
 }
 
-/// The outcome of an attempt to claim a sandbox.
 package enum StoreClaiming: Sendable {
     /// It is this server's: in that epoch; since when it may be forgotten; whether another server had it until now.
     case claimed(StoreClaim, [StateRow], expires: Moment?, wasHeld: Bool)
-    /// It belongs to the server of that name.
     case held(by: String)
 }
 
-/// What is to be written of a sandbox.
 package struct StoreChange: Sendable {
     let claim: StoreClaim
     let rows: StateRows
@@ -132,7 +126,6 @@ package struct StoreTimes: Sendable, Equatable {
     }
 }
 
-/// Why a store failed.
 package struct StoreProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// One sentence without a full stop, and without any secret.
     package let description: String
@@ -146,11 +139,9 @@ package struct StoreProblem: Error, Sendable, Equatable, CustomStringConvertible
 /// for any reason; a leftover file means nothing. Replicas share one, which then keeps away only those that want the
 /// place for themselves.
 package final class StateLock: Sendable {
-    /// Why the lock was not taken.
     package enum Failure: Error {
         /// Another process holds it: its id, if it is known.
         case taken(by: Int?)
-        /// The lock file cannot be opened.
         case system(Files.Failure)
     }
 
@@ -197,7 +188,6 @@ package final class StateLock: Sendable {
         throw .taken(by: nil)
     }
 
-    /// Whether the open file is the one at that path.
     private static func lies(_ descriptor: Int32, at path: String) -> Bool {
         var (open, named) = (stat(), stat())
         return fstat(descriptor, &open) == 0 && lstat(path, &named) == 0 && open.st_ino == named.st_ino

@@ -41,7 +41,6 @@ enum Page {
     }
 }
 
-/// A file of the page, with its header fields.
 struct PageFile: Sendable {
     let bytes: [UInt8]
     private let fields: HTTPFields
@@ -81,7 +80,6 @@ struct PageFile: Sendable {
         return "\"\(String(hash, radix: 16))\""
     }
 
-    /// All files by name, created on first use.
     static let all: [String: PageFile] = {
         let files = EmbeddedFile.all(in: "page").map { ($0.name, PageFile($0)) }
         return Dictionary(files, uniquingKeysWith: { first, _ in first })

@@ -10,12 +10,8 @@ package struct EditorSchema: Sendable {
     package let path: String
     package let bytes: [UInt8]
 
-    init(path: String, bytes: [UInt8]) {
-        self.path = path
-        self.bytes = bytes
-    }
+    init(path: String, bytes: [UInt8]) { (self.path, self.bytes) = (path, bytes) }
 
-    /// A schema made from what the program knows.
     init(path: String, title: String, _ schema: JSON) {
         let (schema, definitions) = Self.withDefinitions(schema)
         var document: JSONObject = [
@@ -37,26 +33,17 @@ package struct EditorSchema: Sendable {
     ) throws(FixtureProblem) -> [EditorSchema] {
         let (id, title) = (vendor.identity.id, vendor.identity.title)
         let folder = "\(id)/schemas"
-        var schemas = [
-            EditorSchema(
-                path: "\(folder)/failures\(FixtureStore.schemaSuffix)", title: "Failures of \(title)",
-                FailureSchema(vendor).complete),
-            EditorSchema(
-                path: "\(folder)/changed-failures\(FixtureStore.schemaSuffix)", title: "Changed failures of \(title)",
-                FailureSchema(vendor).changes),
-            EditorSchema(
-                path: "\(folder)/scenario\(FixtureStore.schemaSuffix)", title: "Scenario of \(title)",
-                ScenarioSchema(vendor).schema),
-            EditorSchema(
-                path: "\(folder)/drill\(FixtureStore.schemaSuffix)", title: "Drill of \(title)",
-                DrillSchema(vendor).schema),
-            EditorSchema(
-                path: "\(folder)/answers\(FixtureStore.schemaSuffix)", title: "Answers of \(title)",
-                AnswerSchema(vendor).answers),
-            EditorSchema(
-                path: "\(folder)/requests\(FixtureStore.schemaSuffix)", title: "Requests to \(title)",
-                AnswerSchema(vendor).requests),
+        let made = [
+            ("failures", "Failures of", FailureSchema(vendor: vendor).complete),
+            ("changed-failures", "Changed failures of", FailureSchema(vendor: vendor).changes),
+            ("scenario", "Scenario of", ScenarioSchema(vendor: vendor).schema),
+            ("drill", "Drill of", DrillSchema(vendor: vendor).schema),
+            ("answers", "Answers of", AnswerSchema(vendor: vendor).answers),
+            ("requests", "Requests to", AnswerSchema(vendor: vendor).requests),
         ]
+        var schemas = made.map { name, kind, schema in
+            EditorSchema(path: "\(folder)/\(name)\(FixtureStore.schemaSuffix)", title: "\(kind) \(title)", schema)
+        }
         let folderNames = fixtures.names(in: folder)
         let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
         // Of a vendor that does not describe its accounts, editors can check nothing.
@@ -108,22 +95,15 @@ package struct EditorSchema: Sendable {
     private static func localized(_ schema: JSON, _ names: inout [String]) -> JSON {
         switch schema {
         case .object(let object):
-            var result = JSONObject()
-            for member in object {
-                if member.name == "$ref", let name = member.value.string?.split(separator: "/").last.map(String.init),
-                    member.value.string?.hasPrefix(ControlDocument.place) == true
-                {
-                    names.append(name)
-                    result.append("$ref", .string("#/$defs/\(name)"))
-                } else {
-                    result.append(member.name, localized(member.value, &names))
-                }
+            let members = object.map { member in
+                guard member.name == "$ref", let text = member.value.string, text.hasPrefix(ControlDocument.place)
+                else { return (member.name, localized(member.value, &names)) }
+                let name = String(text.dropFirst(ControlDocument.place.count))
+                names.append(name)
+                return ("$ref", JSON.string("#/$defs/\(name)"))
             }
-            return .object(result)
-        case .array(let elements):
-            var result: [JSON] = []
-            for element in elements { result.append(localized(element, &names)) }
-            return .array(result)
+            return .object(JSONObject(members))
+        case .array(let elements): return .array(elements.map { localized($0, &names) })
         case .null, .bool, .number, .string: return schema
         }
     }
@@ -175,131 +155,82 @@ extension SwitchDeclaration {
 enum Schema {
     /// A string, with a pattern if the code enforces one.
     static func string(_ about: String, pattern: String? = nil) -> JSON {
-        var schema = described("string", about)
-        schema["pattern"] = pattern.map(JSON.string)
-        return .object(schema)
+        described("string", about, ["pattern": pattern.map(JSON.string)])
     }
 
-    /// One of a few strings.
     static func word(_ about: String, _ words: [String]) -> JSON {
-        var schema = described("string", about)
-        schema["enum"] = .array(words.map(JSON.string))
-        return .object(schema)
+        described("string", about, ["enum": .array(words.map(JSON.string))])
     }
 
-    /// A whole number.
-    static func integer(_ about: String, from minimum: Int? = nil, to maximum: Int? = nil) -> JSON {
-        var schema = described("integer", about)
-        schema["minimum"] = minimum.map { JSON($0) }
-        schema["maximum"] = maximum.map { JSON($0) }
-        return .object(schema)
+    static func integer(_ about: String, from minimum: Int, to maximum: Int) -> JSON {
+        described("integer", about, ["minimum": JSON(minimum), "maximum": JSON(maximum)])
     }
-
-    static func number(_ about: String, from minimum: Int? = nil, to maximum: Int? = nil) -> JSON {
-        var schema = described("number", about)
-        schema["minimum"] = minimum.map { JSON($0) }
-        schema["maximum"] = maximum.map { JSON($0) }
-        return .object(schema)
-    }
-
-    /// True or false.
-    static func boolean(_ about: String) -> JSON { .object(described("boolean", about)) }
 
     static func list(_ about: String, of element: JSON, atLeast minimum: Int? = nil) -> JSON {
-        var schema = described("array", about)
-        schema["items"] = element
-        schema["minItems"] = minimum.map { JSON($0) }
-        return .object(schema)
+        described("array", about, ["items": element, "minItems": minimum.map { JSON($0) }])
     }
 
     /// An object with arbitrary member names and values of one kind.
     static func map(_ about: String, of value: JSON) -> JSON {
-        var schema = described("object", about)
-        schema["additionalProperties"] = value
-        return .object(schema)
+        described("object", about, ["additionalProperties": value])
     }
-
-    static func object(_ about: String) -> JSON { .object(described("object", about)) }
 
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
-    /// The input of a call: it refuses members that are not named here, unless others are of a kind.
-    static func content(_ about: String, required: [String] = [], others: JSON = false, _ members: JSONObject) -> JSON {
-        var schema = Self.members(about, members, required)
-        schema["additionalProperties"] = others
-        return .object(schema)
+    /// An object that has no members but these.
+    static func content(_ about: String, required: [String] = [], _ members: JSONObject) -> JSON {
+        let required: JSON? = required.isEmpty ? JSON?.none : .array(required.map(JSON.string))
+        return described(
+            "object", about, ["properties": .object(members), "required": required, "additionalProperties": false])
     }
-
-    /// The output of a call: all members are always present except the optional ones, and future releases may add more.
-    static func answer(_ about: String, optional: Set<String> = [], _ members: JSONObject) -> JSON {
-        .object(Self.members(about, members, members.map(\.name).filter { !optional.contains($0) }))
-    }
-
-    /// The input of a call that passes further members on to other code, which may refuse them.
-    static func open(_ about: String, _ members: JSONObject) -> JSON { .object(Self.members(about, members, [])) }
 
     static func joined(_ members: JSONObject, _ others: JSONObject) -> JSONObject {
         others.reduce(into: members) { $0.append($1.name, $1.value) }
     }
 
-    static func nullable(_ schema: JSON) -> JSON {
-        // A type can be extended with `null`; everything else needs a choice.
-        guard var object = schema.object, let type = object["type"], object["enum"] == nil else {
-            return ["anyOf": [schema, ["type": "null"]]]
-        }
-        object["type"] = [type, "null"]
-        return .object(object)
-    }
-
-    /// A value that matches at least one of several schemas.
     static func either(_ about: String, _ schemas: JSON...) -> JSON {
         ["description": .string(about), "anyOf": .array(schemas)]
     }
 
-    private static func described(_ type: String, _ about: String) -> JSONObject {
-        ["type": .string(type), "description": .string(about)]
-    }
-
-    private static func members(_ about: String, _ members: JSONObject, _ required: [String]) -> JSONObject {
-        var schema = described("object", about)
-        schema["properties"] = .object(members)
-        if !required.isEmpty { schema["required"] = .array(required.map(JSON.string)) }
-        return schema
+    static func described(_ type: String, _ about: String, _ words: KeyValuePairs<String, JSON?> = [:]) -> JSON {
+        let schema: JSONObject = ["type": .string(type), "description": .string(about)]
+        return .object(words.reduce(into: schema) { $0[$1.key] = $1.value })
     }
 }
 
-/// The schema of a vendor's `drills/*.yaml`.
-struct DrillSchema {
-    private let vendor: any AnyLoadedVendor
+extension JSON {
+    /// The object with further members, or other values for those that it has.
+    func with(_ members: JSONObject) -> JSON {
+        .object(members.reduce(into: object ?? [:]) { $0[$1.name] = $1.value })
+    }
+}
 
-    init(_ vendor: any AnyLoadedVendor) { self.vendor = vendor }
+struct DrillSchema {
+    let vendor: any AnyLoadedVendor
 
     var schema: JSON {
         let id = vendor.identity.id
         let switches = JSONObject(vendor.switchDeclarations.map { ($0.name, $0.configured) })
-        var schema =
-            Schema.content(
-                "A behaviour of the vendor for which an app is drilled, and what a correct client does then.",
-                required: ["drill", "about", "vendor", "client", "source", "severity", "expect"],
-                [
-                    "drill": Schema.string("The name: the vendor, a hyphen, and the file's name.", pattern: "^\(id)-"),
-                    "about": Schema.string("What happens to the app, in a sentence or two."),
-                    "vendor": ["description": "The vendor in whose folder the file lies.", "const": .string(id)],
-                    "client": Schema.string("What a correct client does."),
-                    "source": Schema.string("Where that is known from, or what it rests on."),
-                    "evidence": Schema.word("How well it is known.", Evidence.allCases.map(\.rawValue)),
-                    "severity": Schema.word(
-                        "high: users lose data, sessions or secrets; medium: it fails until a restart; low: waste.",
-                        Drill.Severity.allCases.map(\.rawValue)),
-                    "switches": Schema.content("Switches of the vendor.", switches),
-                    "clock": ControlDocument.reference("Duration"),
-                    "states": ScenarioSchema(vendor).states,
-                    "reached": ControlDocument.reference("Criteria"),
-                    "expect": Schema.list("What the journal must hold; all.", of: demand, atLeast: 1),
-                ]
-            ).object ?? [:]
-        schema["anyOf"] = [["required": ["states"]], ["required": ["reached"]]]
-        return .object(schema)
+        return Schema.content(
+            "A behaviour of the vendor for which an app is drilled, and what a correct client does then.",
+            required: ["drill", "about", "vendor", "client", "source", "severity", "expect"],
+            [
+                "drill": Schema.string("The name: the vendor, a hyphen, and the file's name.", pattern: "^\(id)-"),
+                "about": Schema.string("What happens to the app, in a sentence or two."),
+                "vendor": ["description": "The vendor in whose folder the file lies.", "const": .string(id)],
+                "client": Schema.string("What a correct client does."),
+                "source": Schema.string("Where that is known from, or what it rests on."),
+                "evidence": Schema.word("How well it is known.", Evidence.allCases.map(\.rawValue)),
+                "severity": Schema.word(
+                    "high: users lose data, sessions or secrets; medium: it fails until a restart; low: waste.",
+                    Drill.Severity.allCases.map(\.rawValue)),
+                "switches": Schema.content("Switches of the vendor.", switches),
+                "clock": ControlDocument.reference("Duration"),
+                "states": ScenarioSchema(vendor: vendor).states,
+                "reached": ControlDocument.reference("Criteria"),
+                "expect": Schema.list("What the journal must hold; all.", of: demand, atLeast: 1),
+            ]
+        ).with(["anyOf": [["required": ["states"]], ["required": ["reached"]]]])
     }
 
     private var demand: JSON {

@@ -18,7 +18,6 @@ import Understudy
 /// created the authority, the others use it. A copy of the certificate for clients lies next to it.
 struct LocalAuthority {
     let authority: CertificateAuthority
-    /// The certificate that clients must trust.
     let certificatePath: String
 
     /// The folder: the given one, else `UNDERSTUDY_CA_DIRECTORY`, else the user's data directory.
@@ -28,10 +27,10 @@ struct LocalAuthority {
         let environment = ProcessInfo.processInfo.environment
         // The XDG base directory specification says to ignore relative paths.
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        guard let data = data ?? environment["HOME"].flatMap({ $0.isEmpty ? nil : $0 + "/.local/share" }) else {
-            throw Misuse("there is no HOME to keep the local CA in; name a folder by UNDERSTUDY_CA_DIRECTORY.")
-        }
-        return data + "/understudy/ca"
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/share" }
+        let parent = try Misuse.require(
+            data ?? home, "there is no HOME to keep the local CA in; name a folder by UNDERSTUDY_CA_DIRECTORY.")
+        return parent + "/understudy/ca"
     }
 
     init(in folder: String) throws {
@@ -129,7 +128,6 @@ final class KeptTrust: Sendable {
     private let folder: String?
     private let kept = Mutex<(certificate: [UInt8], trust: TLSTrust)?>(nil)
 
-    /// Uses the local authority in that folder.
     init(folder: String?) { self.folder = folder }
 
     /// The current trust; a damaged local certificate is ignored.

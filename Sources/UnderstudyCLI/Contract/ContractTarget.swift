@@ -14,14 +14,12 @@ import Wire
 
 /// The server under test: an emulator, or a vendor's server.
 struct ContractTarget: Sendable {
-    /// What the user should know before the first case.
     let note: String?
     private let base: String
     /// Whether it understands control calls and has sandboxes.
     private let isEmulator: Bool
     private let send: ContractRunner.Send
 
-    /// An emulator inside this process, without sockets.
     static func inProcess(_ emulator: Emulator) -> ContractTarget {
         let base = "http://127.0.0.1"
         let access = PipelineAccess(pipeline: Pipeline(emulator), base: base)
@@ -112,7 +110,6 @@ struct ContractTarget: Sendable {
 
     private static func sandboxName() -> String { "contract-" + String(UInt64.random(in: .min ... .max), radix: 36) }
 
-    /// Whether a request is a control call.
     private static func steersEmulator(_ url: String) -> Bool {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         return path.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("_understudy".utf8) }
@@ -129,7 +126,6 @@ struct ContractTarget: Sendable {
     }
 }
 
-/// Access to a server over HTTP or HTTPS.
 struct ServerAccess: Sendable {
     let trust: TLSTrust
     let limit: Duration
@@ -144,7 +140,6 @@ struct ServerAccess: Sendable {
             maximumBody: 16 << 20)
     }
 
-    /// Sends a case's request.
     func answer(_ request: ContractRequest, token: String?) async throws(ContractSendingProblem) -> ContractAnswer {
         do {
             let response = try await response(request, token: token)
@@ -156,7 +151,6 @@ struct ServerAccess: Sendable {
     }
 }
 
-/// Access to an emulator inside this process.
 struct PipelineAccess: Sendable {
     let pipeline: Pipeline
     let base: String
@@ -207,12 +201,29 @@ enum ContractFiles {
     }
 
     /// The contract cases of the vendors' fixtures, in the catalog's order.
-    static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
-        try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
-            try store.names(in: folder).filter(isHurl).map { name in
-                let file = try store.file("\(folder)/\(name)")
-                return try parse((file.path, file.bytes))
-            }
+    private static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
+        try paths(in: store).map { path in
+            let file = try store.file(path)
+            return try parse((file.path, file.bytes))
+        }
+    }
+
+    /// Rejects what a run over these fixtures would.
+    ///
+    /// - Parameter good: the marks of files that were found good before, which are not read again; others are added.
+    static func check(_ store: FixtureStore, besides good: inout Set<UInt64>) throws {
+        for path in paths(in: store) {
+            let file = try store.file(path)
+            let mark = FixtureStore.mark(file.path, file.digest)
+            if good.contains(mark) { continue }
+            _ = try parse((file.path, file.bytes))
+            good.insert(mark)
+        }
+    }
+
+    private static func paths(in store: FixtureStore) -> [String] {
+        Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
+            store.names(in: folder).filter(isHurl).map { "\(folder)/\($0)" }
         }
     }
 

@@ -142,7 +142,6 @@ extension Drift {
 
 /// Compares values with schemas by their structure alone: types, members and elements.
 struct Structure: Sendable {
-    /// The shared schemas, by name.
     let schemas: JSONObject
 
     typealias Place = (pointer: String, described: String, seen: String)

@@ -53,7 +53,6 @@ struct AppCommand: Sendable {
         return Ending(code: code, interruption: interruption, lastLines: Self.lastLines(of: fileno(file)))
     }
 
-    /// The groups that run now.
     private static let groups = Mutex<Set<pid_t>>([])
 
     /// Ends all groups with this process, which must have called ``Signals/blockTermination()``.

@@ -60,9 +60,8 @@ struct DrillCommand: ParsableCommand {
     var command: [String] = []
 
     func run() throws {
-        guard !command.isEmpty else {
-            throw Misuse("there is no command; expected it after --, such as understudy drill -- npm test")
-        }
+        try Misuse.require(
+            !command.isEmpty, "there is no command; expected it after --, such as understudy drill -- npm test")
         guard (1...64).contains(parallel), parallel == 1 || listen == nil else {
             let reason = listen == nil ? "expected 1 to 64" : "with --listen the runs come one after the other"
             throw Misuse("--parallel is \(parallel); \(reason).")
@@ -113,9 +112,9 @@ struct DrillCommand: ParsableCommand {
     private func listener() throws(Misuse) -> ServerConfiguration.Listener {
         guard let listen else { return .init(port: 0) }
         let colon = listen.lastIndex(of: ":")
-        guard let port = Int(colon.map { listen[listen.index(after: $0)...] } ?? listen[...]) else {
-            throw Misuse("--listen \(listen) is not an address; expected HOST:PORT such as 127.0.0.1:8080.")
-        }
+        let port = try Misuse.require(
+            Int(colon.map { listen[listen.index(after: $0)...] } ?? listen[...]),
+            "--listen \(listen) is not an address; expected HOST:PORT such as 127.0.0.1:8080.")
         return .init(host: colon.map { listen[..<$0].filter { $0 != "[" && $0 != "]" } } ?? "127.0.0.1", port: port)
     }
 
@@ -140,7 +139,6 @@ struct DrillCommand: ParsableCommand {
     }
 }
 
-/// What the drills showed about an app.
 struct DrillReport: Sendable {
     struct Item: Sendable {
         let drill: Drill
@@ -155,10 +153,8 @@ struct DrillReport: Sendable {
     let baseline: Set<String>?
     let duration: Duration
 
-    /// Those that fail the run.
     var broken: [Item] { items.filter { $0.verdict.outcome == .broken && baseline?.contains($0.drill.name) != true } }
 
-    /// The drills that a report lists as broken.
     static func baseline(_ path: String) throws(Misuse) -> Set<String> {
         let bytes = try Files.read(path, "the baseline")
         // What is wrong with it is said below.
@@ -271,7 +267,6 @@ struct DrillRunner: Sendable {
         return (ending, sandbox.journal.entries(), sandbox.redactor)
     }
 
-    /// Runs the app for a behaviour, and judges what it did.
     func item(for drill: Drill, number: Int) async throws(Misuse) -> DrillReport.Item {
         let run = try await run(drill, number: number)
         let verdict = drill.verdict(on: run.entries, masking: run.redactor)

@@ -63,7 +63,6 @@ struct InitCommand: ParsableCommand {
     }
 }
 
-/// The commands to paste after `init`.
 private struct NextCommands {
     let folder: String
     let language: StarterLanguage?
@@ -102,14 +101,10 @@ struct StarterFolder {
 
     init(_ root: String) { self.root = root }
 
-    /// Plans files at their paths below the folder.
     mutating func add(_ added: [Starter.File]) { files += added.map { (FixtureStore.join(root, $0.path), $0.bytes) } }
 
-    /// The files with the folder's path, as they were added.
     var paths: [String] { files.map(\.path) }
 
-    /// Writes all files.
-    ///
     /// - Throws: what is in the way; then nothing is written, or what was written is gone again.
     func write() throws(Misuse) {
         try checkRoom()
@@ -135,7 +130,6 @@ struct StarterFolder {
         }
     }
 
-    /// A folder or file that was made, and can be removed again.
     private struct Made {
         let path: String
         let isFolder: Bool

@@ -8,7 +8,6 @@ struct Starter {
 
     private let store: FixtureStore
     private let vendors: [any AnyLoadedVendor]
-    /// The vendors whose schemas are written.
     private let described: [any AnyLoadedVendor]
     /// Other vendors that have samples, if none was named.
     let others: [String]
@@ -33,7 +32,6 @@ struct Starter {
         others = named.isEmpty ? emulator.vendors.dropFirst().map(\.identity.id) : []
     }
 
-    /// All files but the test.
     var files: [File] {
         get throws {
             var files = [

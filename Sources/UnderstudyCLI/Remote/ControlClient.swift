@@ -63,7 +63,6 @@ struct TokenPlace: ParsableArguments {
     @OptionGroup var client: ControlClient
     @OptionGroup var fixtureOptions: FixtureOptions
 
-    /// The answer of the server; `nil` when none is named.
     func answer(_ path: String, _ body: JSONObject) throws -> JSON? {
         guard let server else { return nil }
         guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
@@ -71,7 +70,6 @@ struct TokenPlace: ParsableArguments {
     }
 }
 
-/// The running server that a command applies to.
 struct RunningServer: ParsableArguments {
     @Option(
         help: "The server (default: $UNDERSTUDY_URL, or the one on this machine, at its written or configured port).")

@@ -82,7 +82,6 @@ struct JournalCommand: ParsableCommand {
         }
     }
 
-    /// The number of the newest entry overall.
     private func latest() throws -> Int { try server.call(.get, "journal?format=brief&last=1")["newest"]?.int ?? 0 }
 
     private func query(last: Int? = nil) -> [String] {
@@ -113,7 +112,6 @@ struct JournalCommand: ParsableCommand {
     private static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil }
 }
 
-/// A journal entry as readable text for a terminal.
 struct EntryText {
     let entry: JSON
     let isColoured: Bool

@@ -12,10 +12,8 @@ struct Banner {
     let control: BoundAddress?
     /// The local CA's certificate, if it issued the server's.
     let authorityPath: String?
-    /// Whether the control API requires a token.
     let asksForToken: Bool
 
-    /// The URL for clients on this machine.
     private var base: String? { addresses.first { !$0.isSecure }.map(url(of:)) }
 
     private func url(of address: BoundAddress) -> String { "\(address.scheme)://\(address.local)" }

@@ -18,7 +18,6 @@ import Synchronization
 final class LineWriter: Sendable {
     private struct Queue {
         var bytes: [UInt8] = []
-        /// Lines dropped after those.
         var dropped = 0
         /// Whether the thread was woken and has not emptied the queue yet.
         var isAwake = false
@@ -43,8 +42,6 @@ final class LineWriter: Sendable {
     private let alarm = DispatchSemaphore(value: 0)
     private let lost = Atomic(0)
 
-    /// A writer to a descriptor.
-    ///
     /// - Parameter notice: the line that reports how many lines were dropped.
     init(_ descriptor: Int32, notice: @escaping @Sendable (Int) -> String) {
         self.descriptor = descriptor
@@ -70,7 +67,6 @@ final class LineWriter: Sendable {
         if mustWake { alarm.signal() }
     }
 
-    /// Writes each value as a line.
     var recorder: @Sendable (JSON) -> Void { { self.write($0.text + "\n") } }
 
     /// Waits until everything is written, at most until the deadline.
@@ -215,14 +211,12 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ coun
     write(descriptor, bytes, count)
 }
 
-/// The formats of the line per request.
 enum LogForm: String {
     case text
     case json
     case off
 }
 
-/// Logs one line per event.
 struct LineLogHandler: LogHandler {
     let form: LogForm
     let writer: LineWriter

@@ -152,7 +152,6 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Watches the fixtures until the process ends.
     private func keepLooking(_ watch: FixtureWatch) {
         OperatingSystem.startThread {
             while true {
@@ -217,7 +216,6 @@ struct ServeCommand: ParsableCommand {
             handler: Pipeline(emulator, as: .control(vendorPort: port)))
     }
 
-    /// Logs a warning in the log's format.
     private func warn(_ text: String, _ logger: Logger?) {
         if let logger { logger.warning("\(text)") } else { Output.complaint(text) }
     }

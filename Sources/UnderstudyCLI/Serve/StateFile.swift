@@ -28,7 +28,6 @@ struct StateFile {
         }
     }
 
-    /// The path as given, for messages.
     let name: String
     /// The target of links: renaming onto a link would replace the link.
     private let path: String
@@ -60,7 +59,6 @@ struct StateFile {
 
     var exists: Bool { FileSystem.holds(path) }
 
-    /// Whether both are the same file, under whatever names.
     func isSame(as other: StateFile) -> Bool { path == other.path }
 
     private var folder: String { URL(filePath: path).deletingLastPathComponent().path }
@@ -133,8 +131,9 @@ struct StateFile {
     private func tryPartial() throws(Failure) {
         removePartials()
         let partial = partialPath
-        let descriptor = try create(partial)
-        close(descriptor)
+        try rephrase { () throws(Files.Failure) in
+            close(try Files.descriptor(of: partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600))
+        }
         unlink(partial)
     }
 
@@ -163,38 +162,14 @@ struct StateFile {
     ///
     /// Only the owner may read it, since it contains passwords and private keys.
     func write(_ state: JSON) throws(Failure) {
-        let partial = partialPath
-        do throws(Failure) {
-            try fill(partial, with: Array(state.prettyText.utf8) + [UInt8(ascii: "\n")])
-            guard rename(partial, path) == 0 else { throw failure }
-        } catch {
-            unlink(partial)
-            throw error
+        try rephrase { () throws(Files.Failure) in
+            try Files.put(
+                Array(state.prettyText.utf8) + [UInt8(ascii: "\n")], at: path, through: partialPath, mode: 0o600)
         }
         Files.sync(folder)
     }
 
-    private func fill(_ partial: String, with bytes: [UInt8]) throws(Failure) {
-        let descriptor = try create(partial)
-        // `fsync` has already reported what `close` could.
-        defer { close(descriptor) }
-        try rephrase { () throws(Files.Failure) in try Files.put(bytes, into: descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure }
-    }
-
-    private var failure: Failure { Failure(path: name, code: errno) }
-
-    private func create(_ partial: String) throws(Failure) -> Int32 {
-        try rephrase { () throws(Files.Failure) in
-            try Files.descriptor(of: partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        }
-    }
-
-    private func rephrase<Value>(_ call: () throws(Files.Failure) -> Value) throws(Failure) -> Value {
-        do {
-            return try call()
-        } catch {
-            throw Failure(path: name, code: error.code)
-        }
+    private func rephrase(_ call: () throws(Files.Failure) -> Void) throws(Failure) {
+        do { try call() } catch { throw Failure(path: name, code: error.code) }
     }
 }

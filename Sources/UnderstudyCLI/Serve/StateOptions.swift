@@ -29,7 +29,6 @@ struct StateOptions: ParsableArguments {
     )
     var stateLimit: String?
 
-    /// The largest state that the control API accepts, in bytes.
     func limit(_ sources: OptionSources) throws -> Int {
         try sources.value(
             "state-limit", flag: stateLimit, default: Emulator.standardStateLimit,
@@ -37,20 +36,17 @@ struct StateOptions: ParsableArguments {
             parse: { Int($0).flatMap { (1...4096).contains($0) ? $0 << 20 : nil } })
     }
 
-    /// The keeper of sandboxes in the database of `--state`.
     func keeper(_ sources: OptionSources) throws -> StateKeeper? {
         try sources.text("state", flag: database).map { StateKeeper(try Self.store($0)) }
     }
 
-    /// Opens a database of sandboxes.
     static func store(_ place: String) throws -> any StateStore {
         do {
             if let scheme = place.firstRange(of: "://").map({ place[..<$0.lowerBound] }) {
-                guard ["postgres", "postgresql"].contains(scheme) else {
-                    throw Misuse(
-                        "--state \(scheme)://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database."
-                    )
-                }
+                try Misuse.require(
+                    ["postgres", "postgresql"].contains(scheme),
+                    "--state \(scheme)://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database."
+                )
                 return try PostgresStore(place)
             }
             let store = try SQLiteStore(place)
@@ -106,7 +102,6 @@ struct StateFiles {
         return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + report(setAside, of: source)
     }
 
-    /// The number of parts listed individually.
     private static let mostListed = 20
 
     private func report(_ parts: [SetAsidePart], of source: StateFile) -> [String] {
@@ -155,9 +150,9 @@ struct StateCommand: ParsableCommand {
         @OptionGroup var places: Places
 
         func run() throws {
-            guard FileSystem.holds(places.database) || places.database.firstRange(of: "://") != nil else {
-                throw Misuse("there is no database \(places.database).")
-            }
+            try Misuse.require(
+                FileSystem.holds(places.database) || places.database.firstRange(of: "://") != nil,
+                "there is no database \(places.database).")
             let store = try StateOptions.store(places.database)
             defer { store.leave() }
             let file = StateFile(places.file)

@@ -71,9 +71,9 @@ extension TokenVerifyCommand {
                 Int(exactly: leeway), "--leeway \(leeway) is not a whole number of seconds.")
         }
         if let text = options.profile {
-            guard let profile = BehaviourProfile(rawValue: text) else {
-                throw Misuse("--profile \(text) is not a profile (\(BehaviourProfile.names.joined(separator: ", "))).")
-            }
+            let profile = try Misuse.require(
+                BehaviourProfile(rawValue: text),
+                "--profile \(text) is not a profile (\(BehaviourProfile.names.joined(separator: ", "))).")
             settings.profile = profile
         }
         if let seconds = options.nearExpiry {

@@ -45,7 +45,7 @@ final class Bloomreach: Vendor {
         prefixes: ["/track", "/data/v2", "/webxp", "/wxstatic", "/campaigns", "/optimization"] + elsewhere.prefix(3),
         // Leading slashes may repeat (observed: Android's base ends with one); no other path of the vendor has an empty
         // segment (exponea-android-sdk issue #50).
-        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
+        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false, bodyLimit: bodyLimit,
         // The version of the calls for content, which every SDK sends (documented).
         unreadParameters: ["inapp.messages": ["v"], "blocks.static": ["v"], "blocks.personal": ["v"]])
 
@@ -69,9 +69,10 @@ final class Bloomreach: Vendor {
 
     static let actions = trackingActions + contentActions
 
-    static let routes = trackingRoutes + dataRoutes + contentRoutes
-
     /// Sets `application/json` without parameters and a unique id on each response (documented sample).
+    ///
+    /// By switch `cors`, pages of any origin may read it (ours: the vendor documents nothing, and its SDKs are not
+    /// browsers).
     func finish(
         _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
         _ switches: () -> BloomreachSwitches
@@ -82,7 +83,17 @@ final class Bloomreach: Vendor {
         }
         // The switch that refuses POST leaves GET as the only method of such a path.
         if response.status == .methodNotAllowed, response.fields[.allow] == nil { response.fields[.allow] = "GET" }
-        allowOrigin(on: &response, to: request, switches)
+        // Only browsers send an origin.
+        guard request.fields.bytes(of: .origin) != nil, switches().cors else { return }
+        response.fields[.accessControlAllowOrigin] = "*"
+        response.fields[.accessControlExposeHeaders] = "ETag, x-request-id"
+    }
+
+    /// Answers a browser's preflight request without looking at project or key.
+    func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
+        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors else { return nil }
+        return .preflight(
+            methods: "GET, POST, OPTIONS", fields: "authorization, content-type, if-none-match, x-understudy-sandbox")
     }
 }
 
@@ -91,113 +102,88 @@ typealias BloomreachCall = Call<Bloomreach>
 /// A request to Bloomreach, matched to its route.
 typealias BloomreachArrival = Arrival<Bloomreach>
 
-/// Calls that track, read and link. Each route serves both projects and streams: body and response are the same, only
-/// the credentials differ.
+/// Calls that track, read and link, and those for an app's content. Each has a path for projects and, if the vendor's
+/// newer SDKs have one, a path for streams (observed, iOS `RequestFactory.swift`, android5 `ApiEndPoint.kt`): body and
+/// response are the same, only the credentials differ.
 extension Bloomreach {
     private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
     private static let data = "/data/v2/projects/{project}/customers"
 
-    static let trackingRoutes = [
-        Route(
+    private static let documented = RouteGroup<Bloomreach>(
+        access: .keys(nil), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5")
+    private static let observed = RouteGroup<Bloomreach>(
+        access: .app(.segments), evidence: .observed, source: "both SDKs")
+    private static let withPrivateKey = RouteGroup<Bloomreach>(
+        access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages")
+
+    static let routes: [Route<Bloomreach>] = [
+        documented.route(
             "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
-            access: .keys(.customers), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
-            bodyLimit: bodyLimit, handler: trackCustomer),
-        Route(
+            access: .keys(.customers), handler: trackCustomer),
+        documented.route(
             "track.events", .post(track.project + "/customers/events"),
-            observed: .post(track.stream + "/customers/events"), access: .keys(.events), evidence: .documented,
-            source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit, handler: trackEvent),
-        Route(
+            observed: .post(track.stream + "/customers/events"), access: .keys(.events), handler: trackEvent),
+        documented.route(
             "track.clicks", .post(track.project + "/campaigns/clicks"),
-            observed: .post(track.stream + "/campaigns/clicks"), access: .keys(.campaigns), evidence: .documented,
-            source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit, handler: trackClick),
-        Route(
-            "track.batch", .post(track.project + "/batch"), .post(track.stream + "/batch"), access: .keys(nil),
-            evidence: .documented, source: "reference pages; stream: pages of the Data hub; commands: Python client",
-            handler: runBatch),
-        Route(
-            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .observed,
+            observed: .post(track.stream + "/campaigns/clicks"), access: .keys(.campaigns), handler: trackClick),
+        documented.route(
+            "track.batch", .post(track.project + "/batch"), .post(track.stream + "/batch"),
+            source: "reference pages; stream: pages of the Data hub; commands: Python client",
+            bodyLimit: RouteListing.standardBodyLimit, handler: runBatch),
+        observed.route(
+            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil),
             source: "Python client; reference pages; public key inferred", handler: readSystemTime),
-        Route(
+        documented.route(
             "selfcheck.send", .post("/campaigns/send-self-check-notification"),
             observed: .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
-            evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit,
             handler: sendSelfCheck),
-        Route(
+        observed.route(
             "ids.link", .post("/webxp/projects/{project}/cookies/{cookie}/link-ids"),
-            .post("/webxp/streams/{stream}/cookies/{cookie}/link-ids"), access: .app(.segments), evidence: .observed,
-            source: "both SDKs", bodyLimit: bodyLimit, handler: linkIDs),
-    ]
+            .post("/webxp/streams/{stream}/cookies/{cookie}/link-ids"), handler: linkIDs),
 
-    private static let withPrivateKey = group(
-        access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages",
-        bodyLimit: bodyLimit)
-
-    static let dataRoutes = [
-        Route(
-            "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
-            source: "SDK page; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
+        documented.route(
+            "data.attributes", .post(data + "/attributes"), access: .keys(.attributes),
+            source: "SDK page; reference pages call it private", handler: readAttributes),
         withPrivateKey.route("data.export-one", .post(data + "/export-one"), handler: exportCustomer),
         withPrivateKey.route("data.events", .post(data + "/events"), handler: readEvents),
         withPrivateKey.route("data.export", .post(data + "/export"), handler: exportCustomers),
         withPrivateKey.route("data.anonymize", .post(data + "/anonymize"), handler: anonymizeCustomer),
-        Route(
-            "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, evidence: .observed,
-            source: "iOS example app", secrets: ["customer_token"], bodyLimit: bodyLimit, handler: mintForExampleApp),
-    ]
-}
+        observed.route(
+            "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, source: "iOS example app",
+            secrets: ["customer_token"], handler: mintForExampleApp),
 
-/// Content for an app's customer: inbox, in-app messages, content blocks, consents, segments, recommendations.
-///
-/// Each call has a path for projects and, if the vendor's newer SDKs have one, a path for streams (observed, iOS
-/// `RequestFactory.swift`, android5 `ApiEndPoint.kt`).
-extension Bloomreach {
-    static let contentRoutes = inboxRoutes + messageRoutes + blockRoutes + customerRoutes
-
-    private static let inboxRoutes = [
-        Route(
+        documented.route(
             "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
-            observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
-            source: "SDK page; bodies: both SDKs; sync token: iOS tests, form ours", bodyLimit: bodyLimit,
-            handler: fetchInbox),
-        Route(
+            observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox,
+            source: "SDK page; bodies: both SDKs; sync token: iOS tests, form ours", handler: fetchInbox),
+        documented.route(
             "appinbox.markasread", .post("/webxp/projects/{project}/appinbox/markasread"),
-            observed: .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox, evidence: .documented,
-            source: "SDK page; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
-    ]
-
-    private static let messageRoutes = [
-        Route(
+            observed: .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox,
+            source: "SDK page; bodies: both SDKs", handler: markInboxRead),
+        documented.route(
             "inapp.messages", .post("/webxp/s/{project}/inappmessages"),
-            observed: .post("/webxp/streams/{stream}/inappmessages"), access: .publicKey(.inapp), evidence: .documented,
-            source: "SDK page; query of newer SDKs and bodies: both SDKs", bodyLimit: bodyLimit, handler: inAppMessages)
-    ]
-
-    private static let blockRoutes = [
-        Route(
+            observed: .post("/webxp/streams/{stream}/inappmessages"), access: .publicKey(.inapp),
+            source: "SDK page; query of newer SDKs and bodies: both SDKs", handler: inAppMessages),
+        observed.route(
             "blocks.static", .get("/wxstatic/projects/{project}/bundle-ios.json"),
             .get("/wxstatic/projects/{project}/bundle-android.json"),
             .get("/wxstatic/streams/{stream}/bundle-ios.json"),
-            .get("/wxstatic/streams/{stream}/bundle-android.json"), access: .staticContent, evidence: .observed,
-            source: "both SDKs; that no credential is needed: ours", bodyLimit: bodyLimit, handler: staticBlocks),
-        Route(
+            .get("/wxstatic/streams/{stream}/bundle-android.json"), access: .staticContent,
+            source: "both SDKs; that no credential is needed: ours", handler: staticBlocks),
+        observed.route(
             "blocks.personal", .post("/webxp/s/{project}/inappcontentblocks"),
-            .post("/webxp/streams/{stream}/inappcontentblocks"), access: .app(.blocks), evidence: .observed,
-            source: "both SDKs", bodyLimit: bodyLimit, handler: personalBlocks),
-    ]
-
-    private static let customerRoutes = [
-        Route(
+            .post("/webxp/streams/{stream}/inappcontentblocks"), access: .app(.blocks), handler: personalBlocks),
+        documented.route(
             "consents.list", .post("/data/v2/projects/{project}/consent/categories"),
             observed: .get("/data/v2/projects/{project}/consent/categories"),
             .get("/data/v2/streams/{stream}/consent/categories"), .post("/data/v2/streams/{stream}/consent/categories"),
-            access: .keys(.consents), evidence: .documented, source: "POST: SDK page; GET and streams: every SDK",
-            bodyLimit: bodyLimit, handler: consents),
-        Route(
+            access: .keys(.consents), source: "POST: SDK page; GET and streams: every SDK", handler: consents),
+        observed.route(
             "segments.list", .get("/webxp/projects/{project}/segments"), .get("/webxp/streams/{stream}/segments"),
-            access: .app(.segments), evidence: .observed, source: "both SDKs", bodyLimit: bodyLimit, handler: segments),
-        Route(
+            handler: segments),
+        observed.route(
             "recommend.user", .post("/optimization/streams/{stream}/recommend/user"), access: .recommendations,
-            evidence: .observed, source: "iOS and android5", bodyLimit: bodyLimit, handler: recommendations),
+            source: "iOS and android5", handler: recommendations),
     ]
 }
 
@@ -226,8 +212,6 @@ struct BloomreachAccess: Sendable {
     var openness = Openness.closed
     /// Whether a stream requires a token here even if it requires few.
     var alwaysNeedsStreamToken = false
-    /// Whether this is one of the two routes that a project may restrict to customer tokens.
-    var isAppInbox = false
 
     enum Openness: Sendable {
         case closed
@@ -251,7 +235,7 @@ struct BloomreachAccess: Sendable {
     }
 
     static let appInbox = BloomreachAccess(
-        accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
+        accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true)
 
     /// Static content: open, but a credential must be valid if sent.
     static let staticContent = BloomreachAccess(
@@ -272,22 +256,5 @@ extension Bloomreach {
         if access.accepted.contains(.publicKey) { schemes.append("token") }
         if access.accepted.contains(.privateKey) { schemes.append("basic") }
         return schemes.map { [.authorization($0)] } + (access.openness == .credentialOptional ? [[]] : [])
-    }
-}
-
-/// CORS for browsers, by switch `cors` (ours: the vendor documents nothing, and its SDKs are not browsers).
-extension Bloomreach {
-    /// Lets a page of any origin read the response. Only browsers send an origin.
-    func allowOrigin(on response: inout Response, to request: Request, _ switches: () -> BloomreachSwitches) {
-        guard request.fields.bytes(of: .origin) != nil, switches().cors else { return }
-        response.fields[.accessControlAllowOrigin] = "*"
-        response.fields[.accessControlExposeHeaders] = "ETag, x-request-id"
-    }
-
-    /// Answers a browser's preflight request without looking at project or key.
-    func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
-        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors else { return nil }
-        return .preflight(
-            methods: "GET, POST, OPTIONS", fields: "authorization, content-type, if-none-match, x-understudy-sandbox")
     }
 }

@@ -38,9 +38,7 @@ final class BloomreachProject: Sendable {
         guard BloomreachAddress.isWellFormed(token) else {
             throw node.problem("the project token “\(token)” is not made of letters, digits and -")
         }
-        var publicKeys: [BloomreachPublicKey] = []
-        for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
-        self.publicKeys = publicKeys
+        publicKeys = try entry["public_keys"]?.elements().map(BloomreachPublicKey.init) ?? []
         idNames = try entry["id_names"]?.strings() ?? []
         privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
         appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
@@ -146,6 +144,8 @@ struct BloomreachAccounts: Sendable {
 
     func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
 
+    func holder(ofPublicKey key: String) -> BloomreachProject? { projects.first { $0.publicKey(key) != nil } }
+
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
 
     /// The project that a mint request or an action names; by default the first that fits.
@@ -157,13 +157,23 @@ struct BloomreachAccounts: Sendable {
             among: projects.map(\.token))
     }
 
+    /// The stream that a mint request names; by default the first that fits.
+    func stream(named id: String?, or fits: (BloomreachStream) -> Bool) throws(ControlRefusal) -> BloomreachStream {
+        try ControlRefusal.require(
+            id.map(stream) ?? streams.first(where: fits), "no stream has the id", id ?? "", among: streams.map(\.id))
+    }
+
     var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
+
+    func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
+
+    /// Everything that is never shown.
+    var secretTexts: [String] { signingKeys.map(\.text) + streams.flatMap(\.secretKeys) }
 
     /// A token's `kid` for display; masked if it contains a misplaced secret.
     func shown(keyID: String?) -> Fact {
         guard let keyID else { return .absent }
-        let secrets = signingKeys.map(\.text) + streams.flatMap(\.secretKeys)
-        let holdsSecret = secrets.contains { !$0.isEmpty && keyID.contains($0) }
+        let holdsSecret = secretTexts.contains { !$0.isEmpty && keyID.contains($0) }
         return .text(holdsSecret ? "a text that holds a secret" : keyID)
     }
 }
@@ -200,9 +210,7 @@ extension BloomreachAccounts {
 
 extension BloomreachSigningKey {
     fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
-        var keys: [BloomreachSigningKey] = []
-        for node in try node?.elements() ?? [] { keys.append(try BloomreachSigningKey(node, kind: kind)) }
-        return keys
+        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
     }
 }
 
@@ -228,11 +236,7 @@ final class BloomreachPublicKey: Sendable {
 
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
-        var permissions = Set(BloomreachPermission.allCases)
-        if let list = entry["permissions"] {
-            permissions = Set(try [BloomreachPermission].read(list))
-        }
-        self.permissions = permissions
+        permissions = Set(try entry["permissions"].map([BloomreachPermission].read) ?? BloomreachPermission.allCases)
         key = try entry.required("key").string()
         deniedProperties = try entry["denied_properties"]?.strings() ?? []
         deniedEvents = try entry["denied_events"]?.strings() ?? []

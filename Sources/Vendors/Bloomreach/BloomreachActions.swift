@@ -3,10 +3,8 @@ import JSON
 
 /// Actions on customers and events without a call from the app, and queries about them (all ours).
 extension Bloomreach {
-    static let trackingActions = changingActions + readingActions
-
-    private static let changingActions = [
-        action(
+    static let trackingActions: [VendorAction<Bloomreach>] = [
+        VendorAction(
             "identify-customer",
             about: "Creates or changes a customer, merging like a tracked update; returns ids and properties.",
             members: [customer, project, .optional("properties", "object; merged key by key")],
@@ -26,10 +24,7 @@ extension Bloomreach {
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project],
             body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
-    ]
-
-    private static let readingActions = [
-        action(
+        VendorAction(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
             members: [customer, project], reading: readCustomer),
         action(
@@ -67,8 +62,8 @@ extension Bloomreach {
         let properties = try call.read { $0.object("properties") ?? [:] }
         try call.storing { () throws(Refused) in
             let timestamp = try Fields<Bloomreach>(call.members).read { $0.timestamp(at: call.moment) }
-            let entry = TrackedEntry(properties: properties, timestamp: timestamp)
-            try state.store(entry, type, of: ids, in: project)
+            let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
+            try state.store(event, of: ids, in: project)
         }
         return state.summary(of: ids, in: project)
     }

@@ -99,9 +99,10 @@ enum BloomreachAuthorization: Sendable {
 }
 
 /// The target of a request: a project or a stream.
-enum BloomreachAddress: Sendable {
-    case project(String)
-    case stream(String)
+struct BloomreachAddress: Sendable {
+    let isStream: Bool
+    /// The token or id as sent.
+    let text: String
 
     /// Reads path and query. An absent project token or stream id counts as empty.
     ///
@@ -109,31 +110,18 @@ enum BloomreachAddress: Sendable {
     /// the accounts decide which one it is.
     init(_ arrival: Arrival<Bloomreach>) {
         let parameters = arrival.parameters
+        let isSelfCheck = arrival.route.access.permission == .selfcheck
         if !parameters["project"].isEmpty {
-            self = .project(parameters["project"])
+            (isStream, text) = (false, parameters["project"])
         } else if !parameters["stream"].isEmpty {
-            self = .stream(parameters["stream"])
+            (isStream, text) = (true, parameters["stream"])
+        } else if isSelfCheck, let project = arrival.queryValue("project_id") {
+            (isStream, text) = (arrival.vendor.accounts.stream(project) != nil, project)
+        } else if let stream = arrival.queryValue("stream_id") {
+            (isStream, text) = (true, stream)
         } else {
-            let isSelfCheck = arrival.route.access.permission == .selfcheck
-            if isSelfCheck, let project = arrival.queryValue("project_id") {
-                self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
-            } else if let stream = arrival.queryValue("stream_id") {
-                self = .stream(stream)
-            } else {
-                self = isSelfCheck ? .project("") : .stream("")
-            }
+            (isStream, text) = (!isSelfCheck, "")
         }
-    }
-
-    /// The token or id as sent.
-    var text: String {
-        switch self {
-        case .project(let text), .stream(let text): text
-        }
-    }
-
-    var isStream: Bool {
-        if case .stream = self { true } else { false }
     }
 
     /// Whether a text can be a project token or a stream id. Source: observed, both SDKs reject others.
@@ -177,6 +165,8 @@ struct BloomreachFacts: RuleFacts {
     var accounts: BloomreachAccounts? { vendor?.accounts }
     var compact: CompactToken? { token?.compact }
     var isStream: Bool { stream != nil }
+    /// The customer for whom the token speaks.
+    var ids: BloomreachIDs? { token?.ids(isStream ? "ids" : "sub") }
     var kind: BloomreachCredentialKind? {
         presented.flatMap { $0.authorization.kind(isStream: $0.address?.isStream == true) }
     }
@@ -193,21 +183,18 @@ struct BloomreachFacts: RuleFacts {
 
     mutating func dropExplanations() { vendor = nil }
 
-    /// Finds the likely owner of an unknown token or key.
-    var strangers: BloomreachStrangers? {
-        guard let accounts else { return nil }
-        if let stream { return BloomreachStrangers(accounts: accounts, place: .stream(stream)) }
-        return project.map { BloomreachStrangers(accounts: accounts, place: .project($0)) }
+    /// Where the owner of an unknown token or key is looked for; `nil` if the request names no known account either.
+    var strangers: BloomreachAccounts? { stream == nil && project == nil ? nil : accounts }
+
+    /// What must have signed a token here.
+    var expectedKey: String {
+        stream.map { "signing key of stream \($0.id)" } ?? "private key of project \(project?.token ?? "")"
     }
 
     /// Finds the addressed project or stream; a stream uses the data of its project.
     mutating func find(_ address: BloomreachAddress) {
-        switch address {
-        case .project(let token): project = accounts?.project(token)
-        case .stream(let id):
-            stream = accounts?.stream(id)
-            project = stream?.project
-        }
+        if address.isStream { stream = accounts?.stream(address.text) }
+        project = address.isStream ? stream?.project : accounts?.project(address.text)
     }
 
     /// Takes a token with the key that its `kid` names: one of the project, or of any stream, since a key of another
@@ -230,7 +217,7 @@ final class BloomreachToken: Sendable {
     let compact: CompactToken
     /// The `kid` of the header, which names the signing key.
     let keyID: String?
-    private let verification = SignatureMemory<SecretKey>()
+    let verification = SignatureMemory<SecretKey>()
 
     init(bytes: [UInt8]) {
         compact = CompactToken(bytes: bytes)
@@ -238,18 +225,6 @@ final class BloomreachToken: Sendable {
     }
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
-
-    /// The result of the signature check, cached since it depends only on token and key.
-    func signature(by key: BloomreachSigningKey, _ algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(of: compact, by: key.secret, algorithm, &finding)
-    }
-
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    func mistake(
-        by key: BloomreachSigningKey, _ algorithm: Algorithm, among others: () -> [BloomreachSigningKey]
-    ) -> SignatureDiagnosis? {
-        verification.mistake(in: compact, by: key.secret, algorithm) { others().map(\.secret) }
-    }
 
     /// The customer ids in a claim; `nil` unless it is a non-empty map of names to texts.
     func ids(_ claim: String) -> BloomreachIDs? { compact.claims?[claim].flatMap(BloomreachIDs.init(claim:)) }

@@ -133,9 +133,9 @@ struct BloomreachCustomerRecord: CodedRecord {
         coder.check(ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
         coder.member("cookies", &cookies, or: [], write: { .array($0.map(JSON.string)) }) {
             (node) throws(FixtureProblem) in
-            var cookies: [String] = []
-            for value in try node.elements(atMost: BloomreachCustomer.maximumCookies) { cookies.append(try value.id()) }
-            return cookies
+            try node.elements(atMost: BloomreachCustomer.maximumCookies).map { (node) throws(FixtureProblem) in
+                try node.id()
+            }
         }
         coder.object("properties", &properties)
         coder.list("events", &events)
@@ -157,9 +157,7 @@ extension BloomreachID {
 
     /// Reads ids by name.
     static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {
-        var ids: [BloomreachID] = []
-        for (name, value) in try node.members() { ids.append(BloomreachID(name: name, value: try value.id())) }
-        return ids
+        try node.members().map { (id) throws(FixtureProblem) in BloomreachID(name: id.name, value: try id.value.id()) }
     }
 }
 

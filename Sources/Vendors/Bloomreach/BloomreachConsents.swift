@@ -50,15 +50,8 @@ struct ConsentEvent {
 
     let category: String
     private let isAccepted: Bool
-    private let end: End
-
-    private enum End {
-        case never
-        /// Unix seconds.
-        case at(Double)
-        /// Absent or unreadable.
-        case missing
-    }
+    /// In Unix seconds, perhaps infinite; `nil` if absent or unreadable.
+    private let end: Double?
 
     /// Reads an event's properties; `nil` if they name no category.
     init?(_ properties: JSONObject) {
@@ -66,25 +59,11 @@ struct ConsentEvent {
         self.category = category
         isAccepted = properties["action"]?.string == "accept"
         let until = properties["valid_until"]
-        end =
-            if until?.string == "unlimited" {
-                .never
-            } else if let seconds = NumericDate(until).value {
-                .at(seconds)
-            } else {
-                .missing
-            }
+        end = until?.string == "unlimited" ? .infinity : NumericDate(until).value
     }
 
     /// Whether the customer consents from this moment on. A later end does not revoke it (ours).
-    func isGiven(at moment: Moment) -> Bool {
-        guard isAccepted else { return false }
-        return switch end {
-        case .never: true
-        case .at(let seconds): moment.unixSeconds < seconds
-        case .missing: false
-        }
-    }
+    func isGiven(at moment: Moment) -> Bool { isAccepted && end.map { moment.unixSeconds < $0 } ?? false }
 
     func finding(isKnown: Bool, in project: String, at moment: Moment) -> Finding {
         let note =
@@ -92,7 +71,7 @@ struct ConsentEvent {
                 "There is no such category, so nothing changes."
             } else if isGiven(at: moment) {
                 "The customer agrees from now on."
-            } else if isAccepted, case .missing = end {
+            } else if isAccepted, end == nil {
                 "The customer no longer agrees: to accept needs valid_until, unlimited or Unix seconds."
             } else {
                 "The customer no longer agrees."
@@ -103,7 +82,7 @@ struct ConsentEvent {
     }
 }
 
-struct CustomerConsents: CodedRecord, Hashable {
+struct CustomerConsents: ContentPart {
     /// By category; `false` if never set.
     var categories: [String: Bool] = [:]
 
@@ -148,18 +127,15 @@ extension Call<Bloomreach> {
     fileprivate mutating func bind(
         cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
     ) throws(Bloomreach.Refused) {
-        guard credentials.isStream || switches.customerTokenBinding != .off, let customer,
-            let owner = credentials.token?.ids(credentials.isStream ? "ids" : "sub")
+        guard credentials.isStream || switches.customerTokenBinding != .off, let customer, let owner = credentials.ids
         else { return }
-        let hasCookie = owner.cookie.map { own in ids.cookie?.hasSameBytes(as: own) == true } ?? true
-        let hasIDs = owner.hard.allSatisfy { customer.ids[$0.name]?.hasSameBytes(as: $0.value) == true }
         var found = customer.ids
         found.cookie = ids.cookie
-        try judge(hasCookie && hasIDs, owner, found)
+        try judge(found.containsAll(of: owner), owner, found)
     }
 }
 
-struct CustomerSegments: CodedRecord, Hashable {
+struct CustomerSegments: ContentPart {
     /// The categories that the SDKs know, in the order of the vendor's responses.
     static let categories = ["discovery", "content", "merchandising"]
 

@@ -65,7 +65,7 @@ extension BloomreachContent {
         }
         try directory.read(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try directory.entries(node, of: project, "messages") {
-                initialState.setInbox(try Inbox(try entry.required("messages"), fixtures), of: customer)
+                initialState.inboxes[customer] = try Inbox(try entry.required("messages"), fixtures)
             }
         }
     }
@@ -152,17 +152,11 @@ struct ContentDirectory {
 
 /// The content state of one sandbox: inboxes, segments and consents of customers.
 struct BloomreachContentState: Sendable {
-    private(set) var inboxes = ContentParts(none: Inbox())
-    var segments = ContentParts(none: CustomerSegments())
-    var consents = ContentParts(none: CustomerConsents())
-    /// The total size of the messages in all inboxes.
-    private(set) var byteCount = 0
+    var inboxes = ContentParts<Inbox>()
+    var segments = ContentParts<CustomerSegments>()
+    var consents = ContentParts<CustomerConsents>()
     /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
-
-    init() {}
-
-    init(_ content: BloomreachContent) { self = content.initialState }
 
     /// The origin of relative times in content: `moment`, if content was never served before.
     mutating func begin(at moment: Moment) -> Moment {
@@ -171,23 +165,9 @@ struct BloomreachContentState: Sendable {
         return begun
     }
 
-    func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] }
-
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
         consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
-    }
-
-    /// Why a message cannot be added to an inbox; `nil` if it can.
-    func obstacle(to message: InboxMessage, in inbox: Inbox) -> String? {
-        if inbox.contains(message.id) { return "the inbox has a message \(message.id) already" }
-        return inbox.messages.count < Inbox.capacity
-            ? nil : "the inbox is full: it has \(Inbox.capacity) messages"
-    }
-
-    mutating func setInbox(_ inbox: Inbox, of customer: BloomreachCustomerKey) {
-        byteCount += inbox.byteCount - inboxes[customer].byteCount
-        inboxes[customer] = inbox
     }
 
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
@@ -209,14 +189,12 @@ struct BloomreachContentState: Sendable {
 
     /// Empties the inbox of a customer who becomes anonymous, and forgets its consents and segments.
     mutating func anonymize(_ customer: BloomreachCustomerKey) {
-        var inbox = inboxes[customer]
-        inbox.clear()
-        forget(customer: customer)
-        setInbox(inbox, of: customer)
+        inboxes[customer].clear()
+        segments.forget(customer)
+        consents.forget(customer)
     }
 
     mutating func forget(customer: BloomreachCustomerKey) {
-        byteCount -= inboxes[customer].byteCount
         inboxes.forget(customer)
         segments.forget(customer)
         consents.forget(customer)
@@ -228,7 +206,6 @@ struct BloomreachContentState: Sendable {
         state.inboxes = inboxes.renumbered(number)
         state.segments = segments.renumbered(number)
         state.consents = consents.renumbered(number)
-        state.byteCount = state.inboxes.parts.values.reduce(0) { $0 + $1.byteCount }
         return state
     }
 
@@ -242,8 +219,8 @@ struct BloomreachContentState: Sendable {
         state.start = start
         let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)
         for customer in customers {
-            let inbox = inboxes[customer].following(new.inboxes[customer], insteadOf: old.inboxes[customer])
-            state.setInbox(inbox, of: customer)
+            state.inboxes[customer] = inboxes[customer].following(
+                new.inboxes[customer], insteadOf: old.inboxes[customer])
         }
         for (customer, part) in segments.changed(since: old.segments) { state.segments[customer] = part }
         for (customer, part) in consents.changed(since: old.consents) { state.consents[customer] = part }
@@ -251,33 +228,45 @@ struct BloomreachContentState: Sendable {
     }
 }
 
-/// Content of one kind by customer; a missing entry is the same as an empty one.
-struct ContentParts<Part: Equatable & Sendable>: Sendable {
-    /// The value for a customer without an entry.
-    private let none: Part
-    private(set) var parts: [BloomreachCustomerKey: Part] = [:]
+/// A customer's content of one kind.
+protocol ContentPart: CodedRecord, Equatable {
+    var byteCount: Int { get }
+}
 
-    init(none: Part) { self.none = none }
+extension ContentPart {
+    /// Consents and segments are small, and do not count.
+    var byteCount: Int { 0 }
+}
+
+/// Content of one kind by customer; a missing entry is the same as an empty one.
+struct ContentParts<Part: ContentPart>: Sendable {
+    private(set) var parts: [BloomreachCustomerKey: Part] = [:]
+    private(set) var byteCount = 0
 
     subscript(customer: BloomreachCustomerKey) -> Part {
-        get { parts[customer] ?? none }
-        set { parts[customer] = newValue }
+        get { parts[customer] ?? Part() }
+        set {
+            byteCount += newValue.byteCount - (parts[customer]?.byteCount ?? 0)
+            parts[customer] = newValue
+        }
     }
 
     func isKept(of customer: BloomreachCustomerKey) -> Bool { parts[customer] != nil }
 
-    mutating func forget(_ customer: BloomreachCustomerKey) { parts[customer] = nil }
+    mutating func forget(_ customer: BloomreachCustomerKey) {
+        byteCount -= parts.removeValue(forKey: customer)?.byteCount ?? 0
+    }
 
     /// The values that differ from another state, ordered by customer.
     func changed(since start: ContentParts?) -> [(BloomreachCustomerKey, Part)] {
         Set(parts.keys).union((start?.parts ?? [:]).keys)
-            .filter { self[$0] != start?[$0] ?? none }
+            .filter { self[$0] != start?[$0] ?? Part() }
             .sorted { ($0.project, $0.number) < ($1.project, $1.number) }.map { ($0, self[$0]) }
     }
 
     /// The values with customers renumbered; customers without a new number are dropped.
     func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> ContentParts {
-        var renumbered = ContentParts(none: none)
+        var renumbered = ContentParts()
         for (customer, part) in parts { if let customer = number(customer) { renumbered[customer] = part } }
         return renumbered
     }

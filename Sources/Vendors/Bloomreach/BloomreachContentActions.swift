@@ -3,10 +3,8 @@ import JSON
 
 /// Changes to inboxes, segments and consents without a request from the app (all ours).
 extension Bloomreach {
-    static let contentActions = inboxActions + customerActions
-
-    private static let inboxActions = [
-        action(
+    static let contentActions: [VendorAction<Bloomreach>] = [
+        VendorAction(
             "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
             members: owner + [
                 .required(
@@ -14,28 +12,20 @@ extension Bloomreach {
                     "the message as in content/app-inbox.yaml; by default id is new, create_time is now and expire_time 30 days "
                         + "later; durations count from now")
             ], body: addInboxMessage),
-        action(
+        ofMessage(
             "delete-inbox-message",
-            about: "Removes a message from a customer's app inbox; sync tokens issued before become stale.",
-            members: owner + [message],
-            body: { (call, state) throws(ControlRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
-        action(
-            "expire-inbox-message", about: "Expires a message in a customer's app inbox now.",
-            members: owner + [message],
-            body: { (call, state) throws(ControlRefusal) in
-                try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
-            }),
-        action(
-            "read-inbox-message", about: "Marks a message as read, as another device of the customer would.",
-            members: owner + [message],
-            body: { (call, state) throws(ControlRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
-        action(
+            about: "Removes a message from a customer's app inbox; sync tokens issued before become stale."
+        ) { inbox, id, _ in inbox.remove(id) },
+        ofMessage("expire-inbox-message", about: "Expires a message in a customer's app inbox now.") {
+            inbox, id, moment in inbox.expire(id, at: moment)
+        },
+        ofMessage(
+            "read-inbox-message", about: "Marks a message as read, as another device of the customer would."
+        ) { inbox, id, _ in inbox.markRead([id]) },
+        VendorAction(
             "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
-    ]
-
-    private static let customerActions = [
-        action(
+        VendorAction(
             "set-segments", about: "Puts a customer into segments, and out of all others.",
             members: owner + [
                 .required("segments", "lists by category as in content/segments.yaml")
@@ -49,7 +39,6 @@ extension Bloomreach {
     ]
 
     private static let owner = [customer, project]
-    private static let message = ActionMember.required("message", "id of the message")
 
     // MARK: Inboxes
 
@@ -62,31 +51,32 @@ extension Bloomreach {
             try message.read(node, .order(call.moment))
             return message
         }
-        var inbox = state.content.inbox(of: owner)
-        if let obstacle = state.content.obstacle(to: message, in: inbox) { throw ControlRefusal(obstacle) }
-        inbox.add(message)
-        state.content.setInbox(inbox, of: owner)
-        return inbox.summary(message.id, owner)
+        let inbox = state.content.inboxes[owner]
+        try ControlRefusal.require(!inbox.contains(message.id), "the inbox has a message \(message.id) already")
+        try ControlRefusal.require(!inbox.isFull, "the inbox is full: it has \(Inbox.capacity) messages")
+        state.content.inboxes[owner].add(message)
+        return state.content.inboxes[owner].summary(message.id, owner)
     }
 
     private static func clearInbox(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
-        var inbox = state.content.inbox(of: owner)
-        inbox.clear()
-        state.content.setInbox(inbox, of: owner)
-        return inbox.summary(nil, owner)
+        state.content.inboxes[owner].clear()
+        return state.content.inboxes[owner].summary(nil, owner)
     }
 
-    private static func changeMessage(
-        _ call: Action, _ state: inout State, _ change: (inout Inbox, String) -> Void
-    ) throws(ControlRefusal) -> JSON {
-        let owner = try call.inboxOwner(state)
-        let id = try call.required("message")
-        var inbox = state.content.inbox(of: owner)
-        try ControlRefusal.require(inbox.contains(id), "the inbox has no message", id, among: inbox.messages.map(\.id))
-        change(&inbox, id)
-        state.content.setInbox(inbox, of: owner)
-        return inbox.summary(id, owner)
+    private static func ofMessage(
+        _ name: String, about: String, _ change: @escaping @Sendable (inout Inbox, String, Moment) -> Void
+    ) -> VendorAction<Bloomreach> {
+        let message = ActionMember("message", "id of the message", isRequired: true)
+        return VendorAction(name, about: about, members: owner + [message]) { (call, state) throws(ControlRefusal) in
+            let owner = try call.inboxOwner(state)
+            let id = try call.required("message")
+            let known = state.content.inboxes[owner].messages.map(\.id)
+            try ControlRefusal.require(
+                state.content.inboxes[owner].contains(id), "the inbox has no message", id, among: known)
+            change(&state.content.inboxes[owner], id, call.moment)
+            return state.content.inboxes[owner].summary(id, owner)
+        }
     }
 }
 
@@ -168,9 +158,9 @@ struct BloomreachContentRecord: CodedRecord {
     }
 
     mutating func code(_ coder: inout RecordCoder) {
-        list("inboxes", \.inboxes, &coder) { content, customer, inbox in content.setInbox(inbox, of: customer) }
-        list("segments", \.segments, &coder) { content, customer, segments in content.segments[customer] = segments }
-        list("consents", \.consents, &coder) { content, customer, consents in content.consents[customer] = consents }
+        list("inboxes", \.inboxes, &coder)
+        list("segments", \.segments, &coder)
+        list("consents", \.consents, &coder)
         // After content was first served, its times must be the same after a restart.
         coder.note(isChanged: content.start != nil)
         coder.member("started_at", &content.start, or: .some(content.start), write: { $0?.written }) {
@@ -178,9 +168,9 @@ struct BloomreachContentRecord: CodedRecord {
         }
     }
 
-    private mutating func list<Part: CodedRecord>(
-        _ name: String, _ parts: KeyPath<BloomreachContentState, ContentParts<Part>>, _ coder: inout RecordCoder,
-        put: (inout BloomreachContentState, BloomreachCustomerKey, Part) -> Void
+    private mutating func list<Part>(
+        _ name: String, _ parts: WritableKeyPath<BloomreachContentState, ContentParts<Part>>,
+        _ coder: inout RecordCoder
     ) {
         let written = coder.elements {
             content[keyPath: parts].changed(since: start?[keyPath: parts]).compactMap { key, part in
@@ -195,7 +185,7 @@ struct BloomreachContentRecord: CodedRecord {
             guard let number = projects[project]?.customers.owner(of: id) else {
                 return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
             }
-            put(&content, BloomreachCustomerKey(project: project, number: number), entry.part)
+            content[keyPath: parts][BloomreachCustomerKey(project: project, number: number)] = entry.part
             return nil
         }
     }
@@ -211,7 +201,7 @@ private struct BloomreachContentEntry<Part: CodedRecord>: CodedRecord {
         coder.member("project", &project)
         coder.member(
             "customer", &customer, or: nil,
-            write: { .object(JSONObject([($0.name, .string($0.value))])) }, read: BloomreachID.init(naming:))
+            write: { $0.json }, read: BloomreachID.init(naming:))
         part.code(&coder)
     }
 }

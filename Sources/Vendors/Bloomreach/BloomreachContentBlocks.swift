@@ -115,54 +115,33 @@ extension Bloomreach {
 
     /// Returns a customer's content for blocks: one entry per id, in the order of the request, including repeats.
     static func personalBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let asked = try body.read { body in
+        let (owner, asked) = try call.ofCustomer { body in
             let asked = body.texts("content_block_ids", isRequired: true) ?? []
             if asked.count > maximumBlocks {
                 body.refuse("content_block_ids", "\(asked.count) ids; expected at most \(maximumBlocks)")
             }
             return asked
         }
-        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         let blocks = call.vendor.content[project.token].blocks
-        var entries: [JSON] = []
-        var bound = AnswerBound()
+        var entries = BoundedList()
         for id in asked {
-            let entry =
+            try entries.append(
                 blocks.first { $0.id.hasSameBytes(as: id) }?.json(for: customer)
-                ?? ContentBlock.json(id: id, status: "does_not_exist", ttlSeconds: ContentBlock.usualTTLSeconds)
-            try bound.add(entry)
-            entries.append(entry)
+                    ?? ContentBlock.json(id: id, status: "does_not_exist", ttlSeconds: ContentBlock.usualTTLSeconds))
         }
-        return answer(["success": true, "data": .array(entries)], unlessKnownTo: call.request)
+        return answer(["success": true, "data": .array(entries.entries)], unlessKnownTo: call.request)
     }
 
-    /// A response with an `ETag`, or 304 if the client has it already.
+    /// A response with an `ETag`, or 304 if the client has it already: by weak comparison (RFC 9110, section 13.1.2).
     private static func answer(_ json: JSON, unlessKnownTo request: Request) -> Reply {
         var response = Response.json(json)
-        let tag = EntityTag(of: response.body)
-        if tag.isNamed(in: request.fields[.ifNoneMatch]) { response = .empty(.notModified) }
-        response.fields[.eTag] = tag.text
-        return .respond(response)
-    }
-}
-
-/// The tag of one version of a response (RFC 9110, section 8.8.3).
-struct EntityTag {
-    /// The tag with its quotes.
-    let text: String
-
-    init(of content: [UInt8]) { text = "\"\(content.stableHash.hexadecimal)\"" }
-
-    /// Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, section 13.1.2).
-    func isNamed(in field: String?) -> Bool {
-        guard let field else { return false }
+        let tag = "\"\(response.body.stableHash.hexadecimal)\""
         // These tags contain neither blanks nor commas.
-        return field.split(separator: ",").contains { item in
-            let tag = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            return tag == "*" || tag == text || tag == "W/" + text
-        }
+        let isKnown = request.fields.elements(of: .ifNoneMatch).contains { $0 == "*" || $0 == tag || $0 == "W/" + tag }
+        if isKnown { response = .empty(.notModified) }
+        response.fields[.eTag] = tag
+        return .respond(response)
     }
 }

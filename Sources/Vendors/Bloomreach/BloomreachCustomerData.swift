@@ -18,14 +18,9 @@ extension Bloomreach {
         let attributes = try attributes(of: body)
         let owner = try call.bind(ids)
         guard let customer = try state.customer(owner, of: call.project()) else { throw unknownCustomer(owner) }
-        var results: [JSON] = []
-        var bound = AnswerBound()
-        for attribute in attributes {
-            let result = try result(for: attribute, of: customer, call, state)
-            try bound.add(result)
-            results.append(result)
-        }
-        return .json(["success": true, "results": .array(results)])
+        var results = BoundedList()
+        for attribute in attributes { try results.append(result(for: attribute, of: customer, call, state)) }
+        return .json(["success": true, "results": .array(results.entries)])
     }
 
     private static func attributes(of body: Fields<Bloomreach>) throws(Refused) -> [BloomreachAttribute] {
@@ -81,9 +76,7 @@ extension Bloomreach {
             }
             return ["success": true, "value": customer.properties[name] ?? .null]
         case .id(let name):
-            let isCookie = name.hasSameBytes(as: BloomreachID.cookie)
-            let value = isCookie ? .array(customer.cookies.map(JSON.string)) : JSON(customer.ids[name])
-            return ["success": true, "value": value]
+            return ["success": true, "value": value(ofID: name, customer)]
         case .consent, .computed, .recommendation:
             return try contentResult(for: attribute, of: customer, call, state)
         }
@@ -91,7 +84,7 @@ extension Bloomreach {
 
     /// Returns everything about one customer.
     static func exportCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let customer = try namedCustomer(call, state)
+        let (customer, _) = try customer(call, state) { _ in }
         return .json([
             "success": true, "ids": customer.idsJSON, "properties": .object(customer.properties),
             "events": .array(customer.events.entries.map(\.event.json)),
@@ -100,9 +93,9 @@ extension Bloomreach {
 
     /// Returns a customer's events of some types, in order of arrival.
     static func readEvents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let types = try body.read { Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init)) }
-        guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
+        let (customer, types) = try customer(call, state) {
+            Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init))
+        }
         let events = customer.events.entries.filter { types.contains(ExactText($0.type)) }
         return .json(["success": true, "data": .array(events.map(\.event.json))])
     }
@@ -154,16 +147,19 @@ extension Bloomreach {
 
     /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
     static func anonymizeCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let customer = try namedCustomer(call, state)
+        let (customer, _) = try customer(call, state) { _ in }
         state.anonymize(customer.number, in: try call.project().token)
         return .json(["success": true])
     }
 
-    private static func namedCustomer(_ call: BloomreachCall, _ state: State) throws(Refused) -> BloomreachCustomer {
+    /// The customer that a server's call names, and what `read` makes of the body.
+    private static func customer<Value>(
+        _ call: BloomreachCall, _ state: State, _ read: (inout FieldReader) -> Value
+    ) throws(Refused) -> (BloomreachCustomer, Value) {
         let (body, ids) = try call.customerBody()
-        try body.read { _ in }
+        let value = try body.read(read)
         guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
-        return customer
+        return (customer, value)
     }
 
     private static func unknownCustomer(_ ids: BloomreachIDs) -> Refused {
@@ -173,15 +169,17 @@ extension Bloomreach {
     }
 }
 
-/// Counts the bytes of a list in a response, so that a short request cannot ask for an unbounded response.
-struct AnswerBound {
+/// A list in a response, whose bytes are counted so that a short request cannot ask for an unbounded response.
+struct BoundedList {
     /// The maximum number of bytes (ours).
     static let maximumBytes = 8 << 20
 
+    private(set) var entries: [JSON] = []
     private var bytes = 0
 
     /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours) if there is no room for another entry.
-    mutating func add(_ entry: JSON) throws(Bloomreach.Refused) {
+    mutating func append(_ entry: JSON) throws(Bloomreach.Refused) {
+        entries.append(entry)
         bytes += entry.bytes.count
         try Bloomreach.Refused.require(
             bytes <= Self.maximumBytes, .bodyTooLarge,
@@ -312,11 +310,8 @@ struct ComputedAttribute: Sendable {
     init(_ node: FixtureNode, of project: String, _ directory: ContentDirectory) throws(FixtureProblem) {
         let entry = try node.mapping("type", "id", "otherwise", "values")
         let type = try entry.required("type")
-        try ContentShape.word(["segmentation", "expression", "aggregate", "prediction"]).check(type)
-        guard let kind = BloomreachAttribute.Computation(rawValue: try type.string()) else {
-            throw type.problem("nothing of that type is computed")
-        }
-        self.kind = kind
+        try ContentShape.word(BloomreachAttribute.Computation.allCases.map(\.rawValue)).check(type)
+        kind = try type.choice(of: BloomreachAttribute.Computation.self)
         let idNode = try entry.required("id")
         try ContentShape.name.check(idNode)
         id = try idNode.string()

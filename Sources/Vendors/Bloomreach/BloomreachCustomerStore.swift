@@ -156,9 +156,8 @@ struct BloomreachCustomerStore: Sendable {
     /// Adds a cookie to a customer and removes it from its previous owner.
     mutating func give(cookie: String, to number: Int) { give(cookies: [cookie], to: number) }
 
-    mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
+    mutating func track(_ event: BloomreachEvent, by number: Int) {
         lastSequence = Ordinal.next(after: lastSequence)
-        let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
         let entry = BloomreachEventLog.Entry(event, sequence: lastSequence)
         change(number) { $0.events.append(entry) }
     }
@@ -208,13 +207,19 @@ extension BloomreachCustomerStore {
         try Bloomreach.Refused.require(owners.count < 2, .customerIDsConflict, conflict(of: ids))
         let cookieOwner = ids.cookie.flatMap(owner(ofCookie:)).flatMap { self[$0] }
         if let owner = owners.first {
-            try Bloomreach.Refused.require(!hasOther(ids, owner), .customerIDsConflict, conflict(of: ids, with: owner))
+            let own = self[owner]?.ids ?? BloomreachIDs()
+            if let other = own.other(than: ids) {
+                throw Refusal(
+                    .customerIDsConflict,
+                    because: "customer \(owner) (\(name(of: owner))) has \(other.name) \(own[other.name] ?? ""), "
+                        + "not \(other.value)")
+            }
             try checkRoom(for: ids, owner)
             let isGuest = cookieOwner.map { $0.number != owner && $0.isAnonymous } ?? false
             return BloomreachPlacement(customer: owner, merged: isGuest ? cookieOwner?.number : nil, ids: ids)
         }
         // A customer with another value for one of the ids is a different person on the same device.
-        let isSame = cookieOwner.map { !hasOther(ids, $0.number) } ?? false
+        let isSame = cookieOwner.map { $0.ids.other(than: ids) == nil } ?? false
         if let cookieOwner, isSame { try checkRoom(for: ids, cookieOwner.number) }
         return BloomreachPlacement(customer: isSame ? cookieOwner?.number : nil, merged: nil, ids: ids)
     }
@@ -225,14 +230,6 @@ extension BloomreachCustomerStore {
             owner(of: id).map { "\(id.name) \(id.value) is customer \($0) (\(name(of: $0)))" }
         }
         return "the ids belong to different customers: \(owners.joined(separator: ", ")); expected ids of one customer"
-    }
-
-    /// Which id has another value at the customer.
-    private func conflict(of ids: BloomreachIDs, with number: Int) -> String {
-        let own = self[number]?.ids ?? BloomreachIDs()
-        let other = ids.hard.first { id in own[id.name].map { !$0.hasSameBytes(as: id.value) } ?? false }
-        let value = other.flatMap { own[$0.name] } ?? ""
-        return "customer \(number) (\(name(of: number))) has \(other?.name ?? "") \(value), not \(other?.value ?? "")"
     }
 
     private func name(of number: Int) -> String {
@@ -250,11 +247,6 @@ extension BloomreachCustomerStore {
                 because: "customer \(number) would have \(own.hard.count + fresh) hard ids; expected at most "
                     + "\(BloomreachIDs.maximum)")
         }
-    }
-
-    private func hasOther(_ ids: BloomreachIDs, _ number: Int) -> Bool {
-        guard let own = self[number]?.ids else { return false }
-        return ids.hard.contains { id in own[id.name].map { !$0.hasSameBytes(as: id.value) } ?? false }
     }
 }
 

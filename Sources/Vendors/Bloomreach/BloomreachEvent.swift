@@ -107,11 +107,9 @@ struct BloomreachEventExpectation {
         let entry = try node.mapping("event_type", "properties", "timestamp", "at_least", "at_most", "exactly")
         type = try entry["event_type"].map(ValueMatcher.init)
         timestamp = try entry["timestamp"].map(ValueMatcher.init)
-        var properties: [(String, ValueMatcher)] = []
-        for (name, value) in try entry["properties"]?.members() ?? [] {
-            properties.append((name, try ValueMatcher(value)))
+        properties = try (entry["properties"]?.members() ?? []).map { (member) throws(FixtureProblem) in
+            (member.name, try ValueMatcher(member.value))
         }
-        self.properties = properties
         let atLeast = try entry["at_least"].map { node throws(FixtureProblem) in try node.ordinal() }
         let atMost = try entry["at_most"].map { node throws(FixtureProblem) in try node.ordinal() }
         if let node = entry["exactly"] {
@@ -167,31 +165,23 @@ struct BloomreachEventExpectation {
         var budget = WorkBudget(steps: Self.mostSteps)
         for customer in evidence.customers {
             for entry in customer.events.entries where budget.spend(onBytes: entry.properties.count) {
-                if isMeant(type: entry.type, &budget) {
-                    judge(entry.event, of: customer.number, &tally, &budget)
-                } else {
-                    tally.other(entry.type)
-                }
+                judge(entry.event, entry.type, of: customer.number, &tally, &budget)
             }
         }
-        for click in evidence.clicks {
-            if isMeant(type: click.type, &budget) {
-                judge(click, of: nil, &tally, &budget)
-            } else {
-                tally.other(click.type)
-            }
-        }
+        for click in evidence.clicks { judge(click, click.type, of: nil, &tally, &budget) }
         try ControlRefusal.require(
             !budget.isSpent,
             "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is")
         return tally
     }
 
-    private func isMeant(type name: String, _ budget: inout WorkBudget) -> Bool {
-        type?.holds(for: [.string(name)], within: &budget) ?? true
-    }
-
-    private func judge(_ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally, _ budget: inout WorkBudget) {
+    /// - Parameter event: read from its text only if its type is meant.
+    private func judge(
+        _ event: @autoclosure () -> BloomreachEvent, _ name: String, of customer: Int?, _ tally: inout Tally,
+        _ budget: inout WorkBudget
+    ) {
+        guard type?.holds(for: [.string(name)], within: &budget) ?? true else { return tally.other(name) }
+        let event = event()
         var misses: [String] = []
         if let expected = timestamp?.unmet(for: [.seconds(event.timestamp)], within: &budget) {
             misses.append("timestamp is \(event.timestamp), not \(expected)")
@@ -227,18 +217,17 @@ struct BloomreachEventExpectation {
         if tally.count > (maximum ?? .max) {
             return text + tally.latest.reduce("; the latest:") { "\($0) \($1.summary);" }.dropLast()
         }
-        if let near = tally.nearest.first {
-            text += "; the nearest is \(near.found.summary): \(near.misses.joined(separator: "; "))"
-            for near in tally.nearest.dropFirst() {
-                text += "; then \(near.found.summary): \(near.misses.joined(separator: "; "))"
-            }
-            return text + (elsewhere ?? "")
+        for (index, near) in tally.nearest.enumerated() {
+            text += index == 0 ? "; the nearest is " : "; then "
+            text += "\(near.found.summary): \(near.misses.joined(separator: "; "))"
         }
-        guard !tally.otherTypes.isEmpty else {
+        if tally.nearest.isEmpty, tally.otherTypes.isEmpty {
             return text + (elsewhere ?? "; nothing else was tracked" + (isOfOne ? " of this customer" : ""))
         }
-        return text + "; events of other types were tracked: \(tally.otherTypes.joined(separator: ", "))"
-            + (elsewhere ?? "")
+        if tally.nearest.isEmpty {
+            text += "; events of other types were tracked: \(tally.otherTypes.joined(separator: ", "))"
+        }
+        return text + (elsewhere ?? "")
     }
 
     /// The findings so far.

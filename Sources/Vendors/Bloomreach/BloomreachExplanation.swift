@@ -48,57 +48,37 @@ extension Bloomreach {
 }
 
 /// Identifies credentials sent in the wrong place, without repeating any secret.
-struct BloomreachStrangers {
-    /// The destination of a token or a key.
-    enum Place {
-        case project(BloomreachProject)
-        case stream(BloomreachStream)
-    }
-
-    let accounts: BloomreachAccounts
-    let place: Place
-
-    var expectedKey: String {
-        switch place {
-        case .project(let project): "private key of project \(project.token)"
-        case .stream(let stream): "signing key of stream \(stream.id)"
-        }
-    }
-
+extension BloomreachAccounts {
     /// What a token's `kid` names instead of a key that may sign here, and whose key made the signature.
     func note(onKeyOf token: BloomreachToken, _ algorithm: Algorithm) -> String? {
         guard let id = token.keyID else { return token.compact.header?["kid"] == nil ? nil : "kid is not a string." }
-        if let project = accounts.projects.first(where: { $0.publicKey(id) != nil }) {
+        if let project = holder(ofPublicKey: id) {
             return "That is a public key of project \(project.token); it signs nothing."
         }
-        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) {
-            return "That is the \(key.phrase)."
-        }
-        let signer = accounts.signingKeys.first { key in
+        if let key = signingKey(id) { return "That is the \(key.phrase)." }
+        let signer = signingKeys.first { key in
             [algorithm, .hs256, .hs512].contains {
                 token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed
             }
         }
         return signer.map { "Nobody has a key of that id; the signature matches the \($0.phrase)." }
-            ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: accounts.signingKeys.map(\.id)))."
+            ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: signingKeys.map(\.id)))."
     }
 
     /// What was sent instead of a token.
     func note(onToken text: String) -> String? {
-        if let project = accounts.projects.first(where: { $0.publicKey(text) != nil }) {
+        if let project = holder(ofPublicKey: text) {
             return "This is a public key of project \(project.token); it is sent as Token KEY, and a JWT as Bearer JWT."
         }
-        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: text) }) {
+        if let key = signingKey(text) {
             return "This is the id of a key, the \(key.phrase); a token is signed with it."
         }
-        if let key = accounts.signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
+        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
             return "This is the secret of the \(key.phrase); it signs tokens and is never sent."
         }
-        return accounts.isPair(text) ? "This is ID:SECRET in base64; it is sent as Basic." : nil
+        return isPair(text) ? "This is ID:SECRET in base64; it is sent as Basic." : nil
     }
-}
 
-extension BloomreachAccounts {
     /// What was sent instead of a public key of the project. Unknown text is not repeated: it may be a misplaced
     /// secret.
     func owner(ofPublicKey key: String) -> String {
@@ -112,20 +92,15 @@ extension BloomreachAccounts {
         return owner + (owner.hasPrefix("the secret") ? ", which is never sent" : "")
     }
 
-    /// What was sent instead of the id of a private key of the project.
-    func owner(ofPrivateKey id: String) -> String { owner(of: id) ?? "the id of no private key of the project" }
-
     /// What was sent as the secret of a private key.
     func shown(secret: String) -> Fact {
         .text(secret.isEmpty ? "an empty secret" : owner(of: secret) ?? "another text")
     }
 
     /// Which credential a text is, perhaps but for details.
-    private func owner(of text: String) -> String? {
-        if let project = projects.first(where: { $0.publicKey(text) != nil }) {
-            return "a public key of \(project.token)"
-        }
-        if let key = signingKeys.first(where: { $0.id.hasSameBytes(as: text) }) { return "the id of the \(key.phrase)" }
+    func owner(of text: String) -> String? {
+        if let project = holder(ofPublicKey: text) { return "a public key of \(project.token)" }
+        if let key = signingKey(text) { return "the id of the \(key.phrase)" }
         if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
             return "the secret of the \(key.phrase)"
         }
@@ -136,26 +111,20 @@ extension BloomreachAccounts {
     }
 
     /// Whether a text is what follows `Basic` for a key that somebody has.
-    func isPair(_ text: String) -> Bool {
-        guard let id = BasicCredentials(Array(text.utf8)[...])?.id else { return false }
-        return signingKeys.contains { $0.id.hasSameBytes(as: id) }
+    private func isPair(_ text: String) -> Bool {
+        BasicCredentials(Array(text.utf8)[...]).flatMap { signingKey($0.id) } != nil
     }
 
     /// What a path names instead of a project or a stream; `nil` if unknown.
     func stranger(at address: BloomreachAddress) -> String? {
-        switch address {
-        case .project(let token):
-            if stream(token) != nil {
-                return "That is the id of a stream, whose paths have streams/\(token) or stream_id=\(token)."
-            }
-            return hint(token, projects.map(\.token))
-        case .stream(let id):
-            if project(id) != nil { return "That is the token of a project, whose paths have projects/\(id)." }
-            return hint(id, streams.map(\.id))
+        let text = address.text
+        if address.isStream, project(text) != nil {
+            return "That is the token of a project, whose paths have projects/\(text)."
         }
-    }
-
-    private func hint(_ text: String, _ known: [String]) -> String? {
-        Nearest.names(to: text, among: known, count: 1).first.map { "Did you mean “\($0)”?" }
+        if !address.isStream, stream(text) != nil {
+            return "That is the id of a stream, whose paths have streams/\(text) or stream_id=\(text)."
+        }
+        let known = address.isStream ? streams.map(\.id) : projects.map(\.token)
+        return Nearest.names(to: text, among: known, count: 1).first.map { "Did you mean “\($0)”?" }
     }
 }

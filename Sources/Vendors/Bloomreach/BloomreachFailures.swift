@@ -134,6 +134,15 @@ extension Call<Bloomreach> {
         return (body, try customerIDs(of: body, isRequired: isRequired))
     }
 
+    /// What `read` makes of the body of a call about one customer, and the ids that the sender may speak for.
+    mutating func ofCustomer<Value>(
+        _ read: (inout FieldReader) -> Value
+    ) throws(Bloomreach.Refused) -> (owner: BloomreachIDs, Value) {
+        let (body, ids) = try customerBody()
+        let value = try body.read(read)
+        return (try bind(ids), value)
+    }
+
     /// The ids in a body that name its customer, without nulls and empty texts.
     ///
     /// - Parameter isRequired: whether the body must name a customer, unless a token does.

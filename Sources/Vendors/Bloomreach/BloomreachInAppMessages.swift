@@ -127,13 +127,11 @@ extension Bloomreach {
 
     /// Returns all messages for a customer; the SDK decides whether and when to show one.
     static func inAppMessages(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        try body.read { body in
+        let (owner, _) = try call.ofCustomer { body in
             if let device = body.optionalText("device"), !["ios", "android"].contains(device) {
                 body.refuse("device", "device is \(device.shown), not ios or android")
             }
         }
-        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         // ours: a client without the query cannot read rich payloads.

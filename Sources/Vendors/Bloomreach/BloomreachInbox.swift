@@ -23,6 +23,8 @@ struct Inbox: Sendable, Hashable {
 
     func contains(_ id: String) -> Bool { index(of: id) != nil }
 
+    var isFull: Bool { messages.count == Self.capacity }
+
     subscript(id: String) -> InboxMessage? { index(of: id).map { messages[$0] } }
 
     /// The messages that clients of an application see, newest first.
@@ -86,7 +88,7 @@ struct Inbox: Sendable, Hashable {
 
 // MARK: - Fixtures, exports and reloads
 
-extension Inbox: CodedRecord {
+extension Inbox: ContentPart {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("epoch", &epoch, in: 0...Self.mostChanges)
         coder.member("counter", &counter, in: 0...Self.mostChanges)
@@ -113,7 +115,7 @@ extension Inbox: CodedRecord {
 
     private func complaint(about message: InboxMessage) -> String? {
         if contains(message.id) { return "another message of this inbox has the id \(message.id)" }
-        return messages.count == Self.capacity ? "an inbox has at most \(Self.capacity) messages" : nil
+        return isFull ? "an inbox has at most \(Self.capacity) messages" : nil
     }
 
     /// The inbox after the fixtures of its messages were replaced: messages unchanged in the sandbox take the new
@@ -129,7 +131,7 @@ extension Inbox: CodedRecord {
             guard let mine = inbox[message.id] else {
                 // A message removed in the sandbox stays removed, unless the file changed it.
                 let isNew = old[message.id].map { !$0.hasSameContent(as: message) } ?? true
-                if isNew, inbox.messages.count < Self.capacity { inbox.add(message) }
+                if isNew, !inbox.isFull { inbox.add(message) }
                 continue
             }
             guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before)
@@ -158,15 +160,13 @@ extension Bloomreach {
     ///
     /// A customer that is unknown or has no hard id gets no messages or token (ours), so the SDK keeps fetching all.
     static func fetchInbox(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let (application, token) = try body.read {
+        let (owner, (application, token)) = try call.ofCustomer {
             ($0.optionalText("application_id") ?? "", $0.optionalText("sync_token") ?? "")
         }
-        let owner = try call.bind(ids)
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
         }
-        let inbox = state.content.inbox(of: customer)
+        let inbox = state.content.inboxes[customer]
         let stamp = try call.stamp(after: token, of: inbox, customer.number)
         let start = state.content.begin(at: call.moment)
         let messages = inbox.listed(
@@ -181,8 +181,7 @@ extension Bloomreach {
     ///
     /// The sync token is the one returned with the message; it must be well-formed, but may be old (ours).
     static func markInboxRead(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let (messages, token) = try body.read { body in
+        let (owner, (messages, token)) = try call.ofCustomer { body in
             let messages = body.texts("message_ids", isRequired: true) ?? []
             // ours: no inbox holds more messages, and the SDKs send a list of one.
             if !(1...Inbox.capacity).contains(messages.count) {
@@ -190,19 +189,18 @@ extension Bloomreach {
             }
             return (messages, body.text("sync_token"))
         }
-        let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
             throw Refused(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
-        var inbox = customer.map(state.content.inbox) ?? Inbox()
+        var inbox = customer.map { state.content.inboxes[$0] } ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
             throw Refused(
                 .messageNotFound, because: "the inbox has no message \(unknown.shown)",
                 known: inbox.messages.lazy.map(\.id))
         }
         inbox.markRead(messages)
-        if let customer { state.content.setInbox(inbox, of: customer) }
+        if let customer { state.content.inboxes[customer] = inbox }
         return .json(["success": true])
     }
 }

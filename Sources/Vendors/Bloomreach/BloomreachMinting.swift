@@ -15,7 +15,7 @@ extension Bloomreach {
                     "the customer's registered id; by default that of the project's first customer who has one"
                 ),
                 ("expires_in", "seconds from now to exp; by default 3600"),
-            ], defects: BloomreachDefect.names(of: .customerToken)),
+            ], defects: BloomreachTokenFamily.customerToken.defects.map(\.rawValue)),
         TokenKind(
             name: "stream-token", about: "speaks for one customer on the paths of a stream",
             members: [
@@ -23,57 +23,41 @@ extension Bloomreach {
                 ("key", "id of that key; by default the first one"),
                 ("customer", "the customer's registered id; by default that of the first customer who has one"),
                 ("expires_in", "seconds from now to exp; by default 900"),
-            ], defects: BloomreachDefect.names(of: .streamToken)),
+            ], defects: BloomreachTokenFamily.streamToken.defects.map(\.rawValue)),
     ]
 
     func mint(_ order: inout MintRequest, in setting: TokenSetting<Bloomreach>) throws(ControlRefusal) -> String {
         let isStream = order.kind == "stream-token"
-        let signer = if isStream { try streamSigner(&order) } else { try projectSigner(&order) }
+        let (project, stream, key) = try signer(&order, isStream: isStream)
         let named = try order.string("customer")
         if named?.isEmpty == true { throw ControlRefusal("customer is empty; expected a registered id") }
-        let registered = if let named { named } else { try firstCustomer(of: signer.project, in: setting.state) }
+        let registered = if let named { named } else { try firstCustomer(of: project, in: setting.state) }
         let lifetime = try order.int("expires_in").map { Duration.seconds($0) }
-        let expiry = JSON((setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))).wholeSeconds)
-        let ids: JSON = [BloomreachID.registered: .string(registered)]
-        let draft: TokenDraft =
-            isStream
-            ? .streamToken(key: signer.key, ids: ids, expiry: expiry)
-            : .customerToken(key: signer.key, subject: ids, expiry: expiry)
-        let rules = isStream ? BloomreachTokenFamily.streamToken : .customerToken
+        let expiry = setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))
+        let family = isStream ? BloomreachTokenFamily.streamToken : .customerToken
+        let draft = family.draft(
+            by: key, of: [BloomreachID.registered: .string(registered)], until: JSON(expiry.wholeSeconds))
         return try order.mint(
-            UnsignedToken(draft, key: signer.key.signing, algorithm: rules.algorithm), at: setting.moment,
-            own: { BloomreachDefect($0, rules) }
-        ) { (defect, token) throws(ControlRefusal) in try defect.apply(to: &token, of: signer.stream, in: accounts) }
+            UnsignedToken(draft, key: key.signing, algorithm: family.algorithm), at: setting.moment,
+            own: { name in family.defects.first { $0.rawValue == name } }
+        ) { (defect, token) throws(ControlRefusal) in try spoil(&token, by: defect, family, of: stream) }
     }
 
-    /// The signer, and the project whose customers the token speaks for.
-    struct Signer {
-        let project: BloomreachProject
-        let stream: BloomreachStream?
-        let key: BloomreachSigningKey
-    }
-
-    private func projectSigner(_ order: inout MintRequest) throws(ControlRefusal) -> Signer {
-        let project = try accounts.project(named: try order.string("project")) { !$0.privateKeys.isEmpty }
-        let key = try Self.key(try order.string("key"), among: project.privateKeys, of: "project \(project.token)")
-        return Signer(project: project, stream: nil, key: key)
-    }
-
-    private func streamSigner(_ order: inout MintRequest) throws(ControlRefusal) -> Signer {
-        let id = try order.string("stream")
-        let stream: BloomreachStream = try ControlRefusal.require(
-            id.map(accounts.stream) ?? accounts.streams.first { !$0.signingKeys.isEmpty }, "no stream has the id",
-            id ?? "", among: accounts.streams.map(\.id))
-        let key = try Self.key(try order.string("key"), among: stream.signingKeys, of: "stream \(stream.id)")
-        return Signer(project: stream.project, stream: stream, key: key)
-    }
-
-    private static func key(
-        _ id: String?, among keys: [BloomreachSigningKey], of owner: String
-    ) throws(ControlRefusal) -> BloomreachSigningKey {
-        try ControlRefusal.require(
-            id.map { id in keys.first { $0.id.hasSameBytes(as: id) } } ?? keys.first, "\(owner) has no key",
-            id ?? "to sign with", among: keys.map(\.id))
+    /// The signing key, and the project whose customers the token speaks for.
+    private func signer(
+        _ order: inout MintRequest, isStream: Bool
+    ) throws(ControlRefusal) -> (project: BloomreachProject, stream: BloomreachStream?, key: BloomreachSigningKey) {
+        let owner = try order.string(isStream ? "stream" : "project")
+        let stream = isStream ? try accounts.stream(named: owner) { !$0.signingKeys.isEmpty } : nil
+        let project =
+            if let stream { stream.project } else { try accounts.project(named: owner) { !$0.privateKeys.isEmpty } }
+        let keys = stream?.signingKeys ?? project.privateKeys
+        let id = try order.string("key")
+        let key = try ControlRefusal.require(
+            id.map { id in keys.first { $0.id.hasSameBytes(as: id) } } ?? keys.first,
+            "\(stream.map { "stream \($0.id)" } ?? "project \(project.token)") has no key", id ?? "to sign with",
+            among: keys.map(\.id))
+        return (project, stream, key)
     }
 
     private func firstCustomer(of project: BloomreachProject, in state: State) throws(ControlRefusal) -> String {
@@ -96,7 +80,7 @@ extension Bloomreach {
             }
     }
 
-    var secretTexts: [String] { accounts.signingKeys.map(\.text) + accounts.streams.flatMap(\.secretKeys) }
+    var secretTexts: [String] { accounts.secretTexts }
 
     var samples: [(label: String, value: String)] {
         accounts.projects.flatMap { project in
@@ -119,39 +103,30 @@ extension Bloomreach {
     }
 }
 
-/// A defect of a minted token, named after the failure it causes (ours).
-struct BloomreachDefect {
-    private let failure: BloomreachFailure
-    private let rules: BloomreachTokenFamily
-
-    static func names(of rules: BloomreachTokenFamily) -> [String] { failures(of: rules).map(\.rawValue) }
-
-    private static func failures(of rules: BloomreachTokenFamily) -> [BloomreachFailure] {
+extension BloomreachTokenFamily {
+    /// The defects of minted tokens, named after the failures they cause (ours).
+    var defects: [BloomreachFailure] {
         [
-            rules.malformed, rules.wrongAlgorithm, rules.unknownKey, rules.badSignature, rules.missingExpiry,
-            rules.expired, rules.notYetValid, rules.badSubject,
-        ] + (rules.subject == "ids" ? [.streamTokenWrongStream] : [])
+            malformed, wrongAlgorithm, unknownKey, badSignature, missingExpiry, expired, notYetValid, badSubject,
+        ] + (subject == "ids" ? [.streamTokenWrongStream] : [])
     }
+}
 
-    /// The defect with this name; `nil` if it is not specific to this vendor.
-    init?(_ name: String, _ rules: BloomreachTokenFamily) {
-        guard let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
-        (self.failure, self.rules) = (failure, rules)
-    }
-
-    /// Applies the defect to a token, in some cases by a general one.
-    func apply(
-        to token: inout UnsignedToken, of stream: BloomreachStream?, in accounts: BloomreachAccounts
+extension Bloomreach {
+    /// Gives a token a defect, in some cases a general one.
+    private func spoil(
+        _ token: inout UnsignedToken, by defect: BloomreachFailure, _ family: BloomreachTokenFamily,
+        of stream: BloomreachStream?
     ) throws(ControlRefusal) {
-        switch failure {
-        case rules.malformed: token.defect = "two-parts"
-        case rules.wrongAlgorithm: token.defect = "wrong-alg"
-        case rules.badSignature: token.defect = "bad-signature"
-        case rules.missingExpiry: token.defect = "missing-exp"
-        case rules.expired: token.defect = "expired"
-        case rules.notYetValid: token.defect = "not-yet-valid"
-        case rules.unknownKey: token.content.header["kid"] = "key-of-nobody"
-        case rules.badSubject: token.content.claims[rules.subject] = rules.subject == "ids" ? [:] : "ana"
+        switch defect {
+        case family.malformed: token.defect = "two-parts"
+        case family.wrongAlgorithm: token.defect = "wrong-alg"
+        case family.badSignature: token.defect = "bad-signature"
+        case family.missingExpiry: token.defect = "missing-exp"
+        case family.expired: token.defect = "expired"
+        case family.notYetValid: token.defect = "not-yet-valid"
+        case family.unknownKey: token.content.header["kid"] = "key-of-nobody"
+        case family.badSubject: token.content.claims[family.subject] = family.subject == "ids" ? [:] : "ana"
         default:
             // A token of another stream.
             let key = try ControlRefusal.require(
@@ -192,7 +167,7 @@ extension Bloomreach {
             body.value("exp", expecting: "a number") { $0.number.flatMap { $0.double.isFinite ? $0 : nil } }
         }
         let expiry = JSON.number(named ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
-        var draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
+        var draft = BloomreachTokenFamily.customerToken.draft(by: key, of: subject, until: expiry)
         let token: String
         do {
             let moment = call.moment.unixSeconds

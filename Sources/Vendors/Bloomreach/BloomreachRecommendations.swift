@@ -5,12 +5,10 @@ import JSON
 extension Bloomreach {
     /// Recommendations of a stream; a project has them as attributes instead.
     static func recommendations(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let order = try body.read {
+        let (owner, order) = try call.ofCustomer {
             BloomreachRecommendationOrder(
                 &$0, engine: "engine_id", random: "fill_with_random", whitelist: "catalog_attributes_whitelist")
         }
-        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.customer(owner, of: project)?.number
         guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {

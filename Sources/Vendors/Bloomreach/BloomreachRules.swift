@@ -158,7 +158,7 @@ extension Bloomreach {
         "app-inbox-auth", "a customer token", "reference page of the app inbox; switch app-inbox-auth",
         orFail: .customerTokenRequired
     ) { facts, finding in
-        guard let presented = facts.presented, let address = presented.address, presented.access.isAppInbox,
+        guard let presented = facts.presented, let address = presented.address, presented.access.permission == .appinbox,
             !address.isStream, let kind = facts.kind
         else { return nil }
         finding?.found = .text(kind.rawValue)
@@ -198,7 +198,7 @@ extension Bloomreach {
             finding?.found = .text(id)
             return .passed
         }
-        finding?.found = facts.accounts.map { .text($0.owner(ofPrivateKey: id)) }
+        finding?.found = facts.accounts.map { .text($0.owner(of: id) ?? "the id of no private key of the project") }
         return .failed
     }
 
@@ -288,9 +288,8 @@ extension Call<Bloomreach> {
     /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
     mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(Bloomreach.Refused) -> BloomreachIDs {
         if isWrite { try checkPermission(of: .customerIDs, ids.names) }
-        guard let token = credentials.token else { return ids }
+        guard let owner = credentials.ids else { return ids }
         let isStream = credentials.isStream
-        guard let owner = token.ids(isStream ? "ids" : "sub") else { return ids }
         guard !ids.isEmpty else {
             if isWrite { try checkPermission(of: .customerIDs, owner.names) }
             findings.judge(BloomreachBinding(owner: owner, isStream: isStream), by: Bloomreach.bindingRules)
@@ -317,10 +316,9 @@ extension Call<Bloomreach> {
 
     /// Whether a customer token fits the ids of the request, according to switch `customer-token-binding`.
     private func matches(_ owner: BloomreachIDs, _ ids: BloomreachIDs) -> Bool {
-        let hasCookie = owner.cookie.map { own in ids.cookie.map { $0.hasSameBytes(as: own) } ?? false } ?? true
-        return switch switches.customerTokenBinding {
-        case .exact: hasCookie && owner.hard == ids.hard
-        case .subset: hasCookie && owner.hard.allSatisfy { ids[$0.name]?.hasSameBytes(as: $0.value) == true }
+        switch switches.customerTokenBinding {
+        case .exact: ids.containsAll(of: owner) && owner.hard == ids.hard
+        case .subset: ids.containsAll(of: owner)
         case .off: true
         }
     }
@@ -328,8 +326,7 @@ extension Call<Bloomreach> {
     /// Whether every id of the request that is also in the token has the same value.
     private static func agrees(_ owner: BloomreachIDs, with ids: BloomreachIDs) -> Bool {
         let cookies = [owner.cookie, ids.cookie].compactMap { $0 }
-        return (cookies.count < 2 || cookies[0].hasSameBytes(as: cookies[1]))
-            && owner.hard.allSatisfy { id in ids[id.name].map { $0.hasSameBytes(as: id.value) } ?? true }
+        return (cookies.count < 2 || cookies[0].hasSameBytes(as: cookies[1])) && ids.other(than: owner) == nil
     }
 
     /// Checks that the stream, if it is one, lets these names in. A private stream's secret counts like a token (ours).

@@ -7,11 +7,11 @@ struct BloomreachState: Sendable {
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
         for (token, customers) in accounts.customers { projects[token] = BloomreachRecords(customers: customers) }
-        self.content = BloomreachContentState(content)
+        self.content = content.initialState
     }
 
     var size: StateSize {
-        projects.values.reduce(into: StateSize(bytes: content.byteCount)) { $0 += $1.size }
+        projects.values.reduce(into: StateSize(bytes: content.inboxes.byteCount)) { $0 += $1.size }
     }
 
     func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
@@ -72,10 +72,7 @@ struct BloomreachRecords: Sendable {
     var size: StateSize { customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount) }
 
     /// Keeps a click without a customer.
-    mutating func add(click type: String, _ event: TrackedEntry) {
-        newestClicks.append(
-            BloomreachEvent(type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0).json)
-    }
+    mutating func add(click: BloomreachEvent) { newestClicks.append(click.json) }
 
     mutating func add(selfCheck: JSON) { newestSelfChecks.append(selfCheck) }
 }
@@ -190,7 +187,7 @@ extension BloomreachRecords {
         let changes = customers.codeRows(&coder, since: start)
         coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
         var record = BloomreachProjectRecord(token, self, changes: changes)
-        record.codeRows(&coder)
+        record.code(&coder)
     }
 }
 
@@ -210,6 +207,29 @@ private struct BloomreachProjectRecord: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("token", &token)
+        // Their rows are written already.
+        if !coder.isWritingRows { codeCustomers(&coder) }
+        let isPart = coder.extent == .changes
+        coder.member("removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }) {
+            (node) throws(FixtureProblem) in
+            var removed: [BloomreachID] = []
+            try node.forEachRecord { (node) throws(FixtureProblem) in removed += try BloomreachID.list(node) }
+            return removed
+        }
+        let clicks = coder.elements { records.clicks.map(\.json) }
+        coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachNewest.capacity) {
+            records.add(click: $0)
+            return nil
+        }
+        let checks = coder.elements { records.selfChecks }
+        coder.list("self_checks", checks, atMost: BloomreachNewest.capacity) { (node) throws(FixtureProblem) in
+            records.add(selfCheck: .object(try node.jsonObject()))
+        }
+        coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
+        coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
+    }
+
+    private mutating func codeCustomers(_ coder: inout RecordCoder) {
         let listed = coder.elements {
             changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
         }
@@ -221,35 +241,6 @@ private struct BloomreachProjectRecord: CodedRecord {
             }
             return nil
         }
-        codeRest(&coder)
-    }
-
-    /// All but the customers, whose rows are written already.
-    mutating func codeRows(_ coder: inout RecordCoder) {
-        coder.member("token", &token)
-        codeRest(&coder)
-    }
-
-    /// All but the token and the customers.
-    mutating func codeRest(_ coder: inout RecordCoder) {
-        let isPart = coder.extent == .changes
-        coder.member("removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }) {
-            (node) throws(FixtureProblem) in
-            var removed: [BloomreachID] = []
-            try node.forEachRecord { (node) throws(FixtureProblem) in removed += try BloomreachID.list(node) }
-            return removed
-        }
-        let clicks = coder.elements { records.clicks.map(\.json) }
-        coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachNewest.capacity) {
-            records.add(click: $0.type, TrackedEntry(properties: $0.properties, timestamp: $0.timestamp))
-            return nil
-        }
-        let checks = coder.elements { records.selfChecks }
-        coder.list("self_checks", checks, atMost: BloomreachNewest.capacity) { (node) throws(FixtureProblem) in
-            records.add(selfCheck: .object(try node.jsonObject()))
-        }
-        coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
-        coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
     }
 
     /// The records read, as changes to the fixtures.

@@ -47,7 +47,7 @@ struct BloomreachTokenFamily {
             finding?.found = facts.keyID
             if facts.signingKey != nil { return .passed }
             if finding != nil, let strangers = facts.strangers {
-                finding?.expected = .text("kid of a \(strangers.expectedKey)")
+                finding?.expected = .text("kid of a \(facts.expectedKey)")
                 finding?.note = strangers.note(onKeyOf: token, algorithm)
             }
             return token.compact.header == nil ? .notJudged : .failed
@@ -66,7 +66,7 @@ struct BloomreachTokenFamily {
                 finding?.note = "No key is known to judge it by."
                 return .notJudged
             }
-            let outcome = token.signature(by: key, algorithm, &finding)
+            let outcome = token.verification.outcome(of: token.compact, by: key.secret, algorithm, &finding)
             if outcome == .failed, finding != nil, let mistake = facts.mistake(algorithm) {
                 finding?.note = mistake.description
             }
@@ -114,11 +114,22 @@ struct BloomreachTokenFamily {
     }
 }
 
+extension BloomreachTokenFamily {
+    /// A token; claims are ordered as in the vendor's samples, so that equal input gives equal tokens.
+    func draft(by key: BloomreachSigningKey, of ids: JSON, until expiry: JSON) -> TokenDraft {
+        TokenDraft(
+            header: ["alg": .string(algorithm.rawValue), "typ": "JWT", "kid": .string(key.id)],
+            claims: subject == "ids" ? ["exp": expiry, "ids": ids] : ["sub": ids, "exp": expiry])
+    }
+}
+
 extension BloomreachFacts {
-    /// The mistake with a secret that explains an invalid signature.
+    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
     fileprivate func mistake(_ algorithm: Algorithm) -> SignatureDiagnosis? {
         guard let token, let signingKey else { return nil }
-        return token.mistake(by: signingKey, algorithm) { accounts?.signingKeys ?? [] }
+        return token.verification.mistake(in: token.compact, by: signingKey.secret, algorithm) {
+            (accounts?.signingKeys ?? []).map(\.secret)
+        }
     }
 }
 
@@ -137,14 +148,6 @@ extension BloomreachTokenFamily {
 extension Bloomreach {
     /// The rules of a project's customer token that need no request body.
     static let customerTokenRules = RuleList(BloomreachTokenFamily.customerToken.rules)
-}
-
-extension TokenDraft {
-    /// A customer token; members are ordered as in the vendor's samples, so that equal input gives equal tokens.
-    static func customerToken(key: BloomreachSigningKey, subject: JSON, expiry: JSON) -> TokenDraft {
-        TokenDraft(
-            header: ["alg": "HS256", "typ": "JWT", "kid": .string(key.id)], claims: ["sub": subject, "exp": expiry])
-    }
 }
 
 /// The token that an app's own backend signs for a stream, with one of the stream's signing keys.
@@ -173,11 +176,4 @@ extension Bloomreach {
                 return facts.signingKey == nil ? .notJudged : facts.isForeign ? .failed : .passed
             }
         ])
-}
-
-extension TokenDraft {
-    static func streamToken(key: BloomreachSigningKey, ids: JSON, expiry: JSON) -> TokenDraft {
-        TokenDraft(
-            header: ["alg": "HS512", "typ": "JWT", "kid": .string(key.id)], claims: ["exp": expiry, "ids": ids])
-    }
 }

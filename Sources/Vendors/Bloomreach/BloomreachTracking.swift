@@ -24,21 +24,19 @@ extension Bloomreach {
     /// A click on a campaign link: an event of the customer, or of no customer, since Android names none (observed).
     static func trackClick(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody(isRequired: false)
-        let entry = try call.entry(of: body.passing("event_type", "url"), isEvent: true)
+        var event = try call.event(of: body.passing("event_type", "url"))
         let (type, url) = try body.passing("properties", "timestamp", "age").read {
             ($0.eventType() ?? "campaign_click", $0.text("url"))
         }
+        event.type = type
+        event.properties["url"] = .string(url)
         try call.checkPermission(toTrack: type)
-        let owner = try call.bind(ids, isWrite: true)
-        try call.noteIDs(owner, state)
-        var properties = entry.properties
-        properties["url"] = .string(url)
-        let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
+        let owner = try call.bindWriting(ids, state)
         let project = try call.project().token
         if owner.isEmpty {
-            state.change(project) { $0.add(click: type, event) }
+            state.change(project) { $0.add(click: event) }
         } else {
-            try state.store(event, type, of: owner, in: project)
+            try state.store(event, of: owner, in: project)
         }
         return accepted
     }
@@ -48,16 +46,15 @@ extension Bloomreach {
         _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
         let ids = try call.customerIDs(of: body)
-        let entry = try call.entry(of: body)
-        if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
-            throw Refused(
+        let properties = try call.event(of: body, mayHaveAge: false).properties
+        if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, properties.isEmpty {
+            throw Refusal(
                 .streamEmptyUpdate, because: "there is only a cookie, and no property; expected a hard id or a property"
             )
         }
-        try call.checkPermission(toWrite: entry.properties)
-        let owner = try call.bind(ids, isWrite: true)
-        try call.noteIDs(owner, state)
-        try state.store(entry.properties, of: owner, in: try call.project().token)
+        try call.checkPermission(toWrite: properties)
+        let owner = try call.bindWriting(ids, state)
+        try state.store(properties, of: owner, in: try call.project().token)
     }
 
     /// Adds an event to the customer that the ids create, find or merge.
@@ -65,17 +62,17 @@ extension Bloomreach {
         _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
         let ids = try call.customerIDs(of: body)
-        let entry = try call.entry(of: body.passing("event_type"), isEvent: true)
+        var event = try call.event(of: body.passing("event_type"))
         guard let type = try body.passing("properties", "timestamp", "age").read({ $0.eventType() }) else {
             let found = body.object["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
             throw Refused(
                 .missingEventType, because: "\(found ?? "there is no event_type"); expected the type of the event")
         }
+        event.type = type
         try call.checkPermission(toTrack: type)
-        let owner = try call.bind(ids, isWrite: true)
-        try call.noteIDs(owner, state)
-        try state.store(entry, type, of: owner, in: try call.project().token)
-        if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
+        let owner = try call.bindWriting(ids, state)
+        try state.store(event, of: owner, in: try call.project().token)
+        if type == ConsentEvent.type { try follow(ConsentEvent(event.properties), of: owner, &call, &state) }
     }
 
     private static func follow(
@@ -93,49 +90,47 @@ extension Bloomreach {
     }
 }
 
-/// The members shared by all tracking bodies.
-struct TrackedEntry {
-    let properties: JSONObject
-    /// Unix seconds.
-    var timestamp: Double
-}
-
-extension TrackedEntry {
-    fileprivate init(_ body: inout FieldReader, at moment: Moment) {
-        self.init(properties: body.object("properties") ?? [:], timestamp: body.timestamp(at: moment))
-    }
-}
-
 extension BloomreachCall {
-    /// The tracked entry of a body; a time that looks like milliseconds is accepted, with a remark.
+    /// What a body tracks, as an event without its type; a time that looks like milliseconds is accepted, with a remark.
     ///
     /// An event may have an `age` in seconds instead of its time, which is documented as deprecated for streams; that it
     /// counts before `timestamp`, and in projects too, is ours.
-    fileprivate mutating func entry(
-        of body: Fields<Bloomreach>, isEvent: Bool = false
-    ) throws(Refused) -> TrackedEntry {
+    fileprivate mutating func event(
+        of body: Fields<Bloomreach>, mayHaveAge: Bool = true
+    ) throws(Refused) -> BloomreachEvent {
         let now = moment.unixSeconds
-        var (entry, age) = try body.read {
-            (TrackedEntry(&$0, at: moment), isEvent ? $0.number("age", in: 0...now)?.double : nil)
+        var (event, age) = try body.read {
+            let properties = $0.object("properties") ?? [:]
+            let event = BloomreachEvent(timestamp: $0.timestamp(at: moment), properties: properties)
+            return (event, mayHaveAge ? $0.number("age", in: 0...now)?.double : nil)
         }
         if let age {
-            entry.timestamp = now - age
-            let note = "age is deprecated; it makes the timestamp \(entry.timestamp)"
+            event.timestamp = now - age
+            let note = "age is deprecated; it makes the timestamp \(event.timestamp)"
             findings.note("event-age", note: note, source: "Data hub page on adding events")
         }
-        let value = JSON.number(JSONNumber(entry.timestamp))
-        guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return entry }
+        let value = JSON.number(JSONNumber(event.timestamp))
+        guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return event }
         findings.note(
             "milliseconds-timestamp", expected: .text("seconds"), found: .json(value), note: remark,
             source: "reference page on adding events")
-        return entry
+        return event
     }
 }
 
 extension Call<Bloomreach> {
+    /// The ids under which to store data: checked by ``bind(_:isWrite:)``, with remarks.
+    fileprivate mutating func bindWriting(
+        _ ids: BloomreachIDs, _ state: BloomreachState
+    ) throws(Bloomreach.Refused) -> BloomreachIDs {
+        let owner = try bind(ids, isWrite: true)
+        try noteIDs(owner, state)
+        return owner
+    }
+
     /// Remarks on id names that the project does not define, and on new ids that look like a known one, among the
     /// project's first hundred: in a load each new customer would be compared with all (ours).
-    fileprivate mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(Bloomreach.Refused) {
+    private mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(Bloomreach.Refused) {
         let project = try project()
         let customers = state.customers(of: project)
         for id in ids.hard {
@@ -188,10 +183,10 @@ extension Call<Bloomreach> {
 extension BloomreachState {
     /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
     mutating func store(
-        _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
+        _ event: BloomreachEvent, of ids: BloomreachIDs, in project: String
     ) throws(Bloomreach.Refused) {
         let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
-        change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
+        change(project) { $0.customers.track(event, by: number) }
     }
 
     /// Stores properties for the customer that the ids name; null is a value like any other (ours).
@@ -356,15 +351,13 @@ extension Call<Bloomreach> {
 extension Bloomreach {
     /// Accepts the request for a push notification but never sends one: there is no push service.
     static func sendSelfCheck(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let (body, ids) = try call.customerBody()
-        let (push, platform, application) = try body.read { body in
+        let (owner, (push, platform, application)) = try call.ofCustomer { body in
             let (push, platform) = (body.text("push_notification_id"), body.text("platform"))
             if !["ios", "android", "huawei"].contains(platform) {
                 body.refuse("platform", "platform is \(platform.shown); expected ios, android or huawei")
             }
             return (push, platform, body.optionalText("application_id"))
         }
-        let owner = try call.bind(ids)
         let check: JSON = [
             "customer_ids": owner.json, "push_notification_id": .string(push), "platform": .string(platform),
             "application_id": JSON(application), "timestamp": .seconds(call.moment.unixSeconds),
@@ -389,11 +382,9 @@ extension Bloomreach {
         }
         ids.cookie = call.parameters["cookie"]
         // The token's ids are compared with the external ids (ours): nothing else names the customer.
-        ids = try call.bind(ids, isWrite: true)
-        try call.noteIDs(ids, state)
-        let project = try call.project().token
-        let placement = try state.customers(of: call.project()).placement(of: ids)
-        state.settle(placement, in: project)
+        ids = try call.bindWriting(ids, state)
+        let project = try call.project()
+        state.settle(try state.customers(of: project).placement(of: ids), in: project.token)
         return .json(["success": true])
     }
 }

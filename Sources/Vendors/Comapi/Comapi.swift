@@ -18,7 +18,7 @@ final class Comapi: Vendor {
     typealias Switches = ComapiSwitches
     typealias Access = ComapiAccess
     typealias Credentials = ComapiCredentials
-    typealias SocketLabel = ComapiSocket
+    typealias SocketLabel = ComapiCaller
 
     let accounts: ComapiAccounts
     let recentTokens = RecentReadings<ComapiSessionToken>()
@@ -48,10 +48,7 @@ final class Comapi: Vendor {
     /// What most calls have: all SDKs make them, with a session's token.
     private static let common = group(access: .session, evidence: .observed, source: "all SDKs")
 
-    static let routes =
-        sessionRoutes + profileRoutes + conversationRoutes + messageRoutes + otherRoutes
-
-    private static let sessionRoutes = [
+    static let routes: [Route<Comapi>] = [
         common.route("session.start", .get(space + "/sessions/start"), access: .space, handler: startSession),
         common.route(
             "session.create", .post(space + "/sessions"), access: .challenge,
@@ -60,16 +57,12 @@ final class Comapi: Vendor {
         common.route("session.end", .delete(session), handler: endSession),
         common.route("push.register", .put(session + "/push"), handler: registerPush),
         common.route("push.remove", .delete(session + "/push"), source: "JS SDK", handler: removePush),
-    ]
 
-    private static let profileRoutes = [
         common.route("profile.query", .get(space + "/profiles"), access: .query, handler: queryProfiles),
         common.route("profile.read", .get(space + "/profiles/{profile}"), handler: readProfile),
         common.route("profile.replace", .put(space + "/profiles/{profile}"), handler: replaceProfile),
         common.route("profile.patch", .patch(space + "/profiles/{profile}"), handler: patchProfile),
-    ]
 
-    private static let conversationRoutes = [
         common.route("conversation.create", .post(space + "/conversations"), handler: createConversation),
         common.route("conversation.list", .get(space + "/conversations"), handler: listConversations),
         common.route("conversation.read", .get(conversation), handler: readConversation),
@@ -78,20 +71,16 @@ final class Comapi: Vendor {
         common.route("participant.list", .get(conversation + "/participants"), handler: listParticipants),
         common.route("participant.add", .post(conversation + "/participants"), handler: addParticipants),
         common.route("participant.remove", .delete(conversation + "/participants"), handler: removeParticipants),
-    ]
 
-    private static let messageRoutes = [
         common.route("message.send", .post(conversation + "/messages"), handler: sendMessage),
         common.route("message.list", .get(conversation + "/messages"), handler: listMessages),
         common.route("message.status", .post(conversation + "/messages/statusupdates"), handler: updateStatus),
         common.route("event.list", .get(conversation + "/events"), handler: listEvents),
         common.route("typing.start", .post(conversation + "/typing"), handler: startTyping),
         common.route("typing.stop", .delete(conversation + "/typing"), handler: stopTyping),
-    ]
 
-    private static let otherRoutes = [
         common.route(
-            "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContentStore.largest,
+            "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContent.largest,
             handler: uploadContent),
         Route(
             "content.read", .get(space + "/content/{content}"), access: .space, evidence: .ours,

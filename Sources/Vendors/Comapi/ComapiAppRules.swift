@@ -17,7 +17,7 @@ extension Comapi {
                 type, unusualType, appSignature, mistake, secretLength.when { $0.challenge == nil },
                 TokenRule(.claim("nonce", is: .string, source: nonceSource), orFail: .missingNonce),
                 nonce,
-            ] + ComapiAppClaimRules.all + ComapiAppTimeRules.all)
+            ] + claimRules + timeRules)
 
     // MARK: The challenge
 
@@ -115,13 +115,10 @@ extension Comapi {
             : facts.otherChallenge.map { "This is the nonce of the challenge \($0.id)." }
         return facts.hasNonce.map { $0 ? .passed : .failed } ?? .notJudged
     }
-}
 
-/// The rules for the claims of an app's token, except its times.
-enum ComapiAppClaimRules {
-    typealias Rule = TokenRule<ComapiAppFacts>
+    // MARK: Claims
 
-    static let all = [
+    private static let claimRules = [
         Rule(.claim("iss", is: .string, source: issuerSource), orFail: .missingIssuer), issuer,
         Rule(.claim("aud", is: [.string, .array], source: audienceSource), orFail: .missingAudience), audience,
         audienceArray, userID, sharedUserID,
@@ -193,18 +190,10 @@ enum ComapiAppClaimRules {
     private static func nearMiss(_ found: String, _ expected: String) -> String? {
         Nearest.difference(found, expected).map { $0 + "." }
     }
-}
 
-extension ComapiAppFacts {
-    fileprivate func judgeAudience(_ finding: inout Finding?) -> Finding.Outcome? {
-        compact?.audience(isOneOf: [space.audience], acceptsArray: switches.acceptsAudienceArray, &finding)
-    }
-}
+    // MARK: Times
 
-enum ComapiAppTimeRules {
-    typealias Rule = TokenRule<ComapiAppFacts>
-
-    static let all =
+    private static let timeRules =
         [presence(of: "exp", orFail: .missingExp), presence(of: "iat", orFail: .missingIat)]
         + ["exp", "iat", "nbf"].map(form) + [
             milliseconds("exp", .millisecondsExp), milliseconds("iat", .millisecondsIat),
@@ -322,6 +311,12 @@ enum ComapiAppTimeRules {
         finding?.found = .seconds(life)
         finding?.note = "The vendor's samples use 1 and 30 days; its newer page advises minutes to hours."
         return .noted
+    }
+}
+
+extension ComapiAppFacts {
+    fileprivate func judgeAudience(_ finding: inout Finding?) -> Finding.Outcome? {
+        compact?.audience(isOneOf: [space.audience], acceptsArray: switches.acceptsAudienceArray, &finding)
     }
 }
 

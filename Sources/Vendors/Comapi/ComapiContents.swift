@@ -5,6 +5,9 @@ import Tokens
 import Wire
 
 struct ComapiContent: Sendable, KeyedRecord, CodedRecord {
+    /// The maximum size of an upload, in bytes. ours.
+    static let largest = 10 << 20
+
     var id = ""
     var space = ComapiID("")
     var name = ""
@@ -23,25 +26,16 @@ struct ComapiContent: Sendable, KeyedRecord, CodedRecord {
         coder.member("name", &name)
         coder.member("type", &type)
         coder.member("folder", &folder, or: "content")
+        let largest = Self.largest
         coder.member("data", &bytes, or: nil, write: { .string(Base64URL.encode($0)) }) {
             (node) throws(FixtureProblem) in
             guard let bytes = Base64URL.decodeLeniently(try node.string().utf8) else {
                 throw node.problem("is not base64")
             }
-            guard bytes.count <= ComapiContentStore.largest else {
-                throw node.problem("has more than \(ComapiContentStore.largest) bytes")
-            }
+            guard bytes.count <= largest else { throw node.problem("has more than \(largest) bytes") }
             return bytes
         }
     }
-}
-
-/// The uploads of a sandbox, oldest first.
-typealias ComapiContentStore = RecordTable<ComapiContent>
-
-extension ComapiContentStore {
-    /// The maximum size of an upload, in bytes. ours.
-    static var largest: Int { 10 << 20 }
 }
 
 /// Content. Source: the three forms of an upload are observed; reading content is ours.

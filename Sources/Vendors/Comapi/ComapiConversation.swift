@@ -102,7 +102,7 @@ struct ComapiConversation: Sendable, KeyedRecord, CodedRecord {
         return core
     }
 
-    var etag: String { ComapiETag.tag(of: .object(core)) }
+    var etag: String { JSON.object(core).entityTag }
 
     /// The conversation as sent. Source: test data of the Android SDK.
     var json: JSON {
@@ -173,11 +173,6 @@ extension ComapiRights {
 
 /// The conversation data that a client sends.
 struct ComapiConversationDraft {
-    enum Purpose {
-        case creation
-        case update(of: ComapiID)
-    }
-
     let id: ComapiID
     private let name: String?
     private let about: String?
@@ -186,25 +181,19 @@ struct ComapiConversationDraft {
     let participants: [ComapiParticipant]
 
     /// Reads the members of a body; absent members stay unchanged.
-    init(_ body: inout FieldReader, for purpose: Purpose) {
-        switch purpose {
-        case .creation: id = ComapiID(body.text("id"))
-        case .update(let current):
-            id = current
-            if let value = body["id"], value.string.map({ ComapiID($0) != current }) ?? true {
-                body.refuse(
-                    "id", "is \(value.text.prefix(100)), not \(JSON.string(current.text).text), and never changes")
-            }
+    ///
+    /// - Parameter current: the conversation to change; `nil` for a new one, which may name participants.
+    init(_ body: inout FieldReader, changing current: ComapiID? = nil) {
+        if let current, let value = body["id"], value.string.map({ ComapiID($0) != current }) ?? true {
+            body.refuse(
+                "id", "is \(value.text.prefix(100)), not \(JSON.string(current.text).text), and never changes")
         }
+        id = current ?? ComapiID(body.text("id"))
         name = body.optionalText("name")
         about = body.optionalText("description")
         isPublic = body.bool("isPublic")
         rights = body.nested("roles", Self.rights)
-        guard case .creation = purpose else {
-            participants = []
-            return
-        }
-        participants = ComapiParticipant.list("participants", in: &body)
+        participants = current == nil ? ComapiParticipant.list("participants", in: &body) : []
         if participants.count > Self.mostAtFirst {
             body.refuse(
                 "participants",
@@ -220,13 +209,6 @@ struct ComapiConversationDraft {
 
     /// ours: each participant is announced to all of them.
     private static let mostAtFirst = 1000
-
-    /// Rejects more participants than a conversation may have.
-    static func checkCount(_ count: Int) throws(Comapi.Refused) {
-        try Comapi.Refused.require(
-            count < ComapiConversation.participantCapacity, .bodyTooLarge,
-            "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
-    }
 
     /// Applies what the client sent; if present, roles replace all the old ones.
     func change(_ conversation: inout ComapiConversation) {

@@ -6,7 +6,7 @@ import Wire
 /// Conversations. Source: observed, all SDKs; all permissions are ours.
 extension Comapi {
     static func createConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        let draft = try call.body { ComapiConversationDraft(&$0, for: .creation) }
+        let draft = try call.body { ComapiConversationDraft(&$0) }
         let space = call.space.id
         let old = state[space].conversations[draft.id]
         if let old, old.deleted == nil {
@@ -25,7 +25,7 @@ extension Comapi {
         }
         state[space].conversations.store(conversation)
         announce(conversation, isRevived: old != nil, &call)
-        return .respond(.tagged(conversation.json, conversation.etag, status: .created))
+        return .tagged(conversation.json, conversation.etag, status: .created)
     }
 
     private static func announce(_ conversation: ComapiConversation, isRevived: Bool, _ call: inout ComapiCall) {
@@ -61,24 +61,24 @@ extension Comapi {
     static func readConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         try conversation.checkReading(by: call.caller.profileID)
-        return .respond(.tagged(conversation.json, conversation.etag))
+        return .tagged(conversation.json, conversation.etag)
     }
 
     static func updateConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = ComapiID(call.parameters["conversation"])
-        let draft = try call.body { ComapiConversationDraft(&$0, for: .update(of: id)) }
+        let draft = try call.body { ComapiConversationDraft(&$0, changing: id) }
         let old = try conversation(call, state)
         try old.checkOwner(call.caller.profileID)
         try call.checkPrecondition(old.etag)
         var conversation = old
         draft.change(&conversation)
-        guard conversation.etag != old.etag else { return .respond(.tagged(old.json, old.etag)) }
+        guard conversation.etag != old.etag else { return .tagged(old.json, old.etag) }
         (conversation.updated, conversation.updater) = (call.moment, call.caller.profileID)
         conversation.revision = Ordinal.next(after: conversation.revision)
         state[call.space.id].conversations.store(conversation)
         call.send(
             .conversation("update", conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
-        return .respond(.tagged(conversation.json, conversation.etag))
+        return .tagged(conversation.json, conversation.etag)
     }
 
     /// Hides a conversation from every read; its log continues if the conversation is created again (ours).
@@ -94,14 +94,11 @@ extension Comapi {
 
     /// The conversation of the path, which must exist and not be deleted.
     static func conversation(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiConversation {
-        let id = ComapiID(call.parameters["conversation"])
-        let conversation = try Refused.require(
-            state[call.space.id].conversations[id], .unknownConversation,
-            "no conversation of the space has the id \(id.text); expected that of an existing one"
-                + Nearest.slip(id.text, among: state[call.space.id].conversations.keys.prefix(1000).lazy.map(\.text)))
+        let conversation = try call.named(
+            "conversation", in: state[call.space.id].conversations, orFail: .unknownConversation)
         try Refused.require(
             conversation.deleted == nil, .unknownConversation,
-            "conversation \(id.text) was deleted; expected an existing one")
+            "conversation \(conversation.id.text) was deleted; expected an existing one")
         return conversation
     }
 }
@@ -164,7 +161,9 @@ extension Comapi {
             throw refusal("body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
         }
         let newcomers = Set(changes.map(\.id)).subtracting(conversation.participants.keys)
-        try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
+        try Refused.require(
+            conversation.participants.count + newcomers.count < ComapiConversation.participantCapacity, .bodyTooLarge,
+            "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
         for participant in changes { add(participant, to: conversation.id, &call, &state) }
         return .empty(.created)
     }

@@ -212,7 +212,11 @@ extension ComapiMessage {
         coder.list("statuses", &list)
         guard coder.isReading else { return }
         for entry in list { statuses[entry.profile] = (entry.status, entry.on) }
-        byteCount = metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
+        byteCount = Self.byteCount(metadata, parts, alert)
+    }
+
+    static func byteCount(_ metadata: JSON, _ parts: JSON, _ alert: JSON?) -> Int {
+        metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
     }
 }
 

@@ -109,6 +109,17 @@ extension Call<Comapi> {
         findings.note(name, found: found, note: note, source: source)
     }
 
+    /// The record that the path names by its parameter `kind`.
+    func named<Record>(
+        _ kind: String, in table: RecordTable<Record>, orFail failure: ComapiFailure
+    ) throws(Comapi.Refused) -> Record where Record.Key == ComapiID {
+        let id = ComapiID(parameters[kind])
+        return try Comapi.Refused.require(
+            table[id], failure,
+            "no \(kind) of the space has the id \(id.text); expected that of an existing one"
+                + Nearest.slip(id.text, among: table.keys.prefix(1000).lazy.map(\.text)))
+    }
+
     /// Rejects the request if `If-Match` is present and names another tag.
     func checkPrecondition(_ current: String) throws(Comapi.Refused) {
         guard request.fields.count(of: .ifMatch) > 0 else { return }
@@ -122,26 +133,23 @@ extension Call<Comapi> {
     }
 }
 
-/// The entity tag of a resource: 16 hexadecimal digits in quotes (ours).
-enum ComapiETag {
-    /// The tag of a value, from the SHA-256 of its compact JSON with sorted members.
-    static func tag(of value: JSON) -> String {
-        "\"\(Hexadecimal.encode(Array(Digest.sha256(sorted(value).bytes).prefix(8))))\""
-    }
+extension JSON {
+    /// The tag of a resource (ours): 16 hexadecimal digits of the SHA-256 of its sorted members, in quotes.
+    var entityTag: String { "\"\(Hexadecimal.encode(Array(Digest.sha256(sorted.bytes).prefix(8))))\"" }
 
-    private static func sorted(_ value: JSON) -> JSON {
-        switch value {
+    private var sorted: JSON {
+        switch self {
         case .object(let object):
-            let members = object.map { (ComapiID($0.name), sorted($0.value)) }.sorted { $0.0 < $1.0 }
+            let members = object.map { (ComapiID($0.name), $0.value.sorted) }.sorted { $0.0 < $1.0 }
             return .object(JSONObject(members.map { ($0.0.text, $0.1) }))
-        case .array(let elements): return .array(elements.map(sorted))
-        case .null, .bool, .number, .string: return value
+        case .array(let elements): return .array(elements.map(\.sorted))
+        case .null, .bool, .number, .string: return self
         }
     }
 }
 
-extension Response {
-    static func tagged(_ value: JSON, _ tag: String, status: HTTPResponse.Status = .ok) -> Response {
-        .json(value, status: status).with(.eTag, tag)
+extension Reply {
+    static func tagged(_ value: JSON, _ tag: String, status: HTTPResponse.Status = .ok) -> Reply {
+        .respond(.json(value, status: status).with(.eTag, tag))
     }
 }

@@ -122,14 +122,14 @@ extension ComapiState {
         _ draft: ComapiMessageDraft, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
     ) throws(Comapi.Refused) -> ComapiMessage {
         let space = occasion.space.id
-        let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
         try Comapi.Refused.require(
             self[space].conversations[id]?.log.hasRoom != false, .bodyTooLarge,
             "the events of the conversation have reached the largest number")
         let message = ComapiMessage(
             id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
             sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
-            parts: draft.parts, alert: draft.alert, byteCount: bytes)
+            parts: draft.parts, alert: draft.alert,
+            byteCount: ComapiMessage.byteCount(draft.metadata, draft.parts, draft.alert))
         let event = occasion.identifiers.uuid()
         self[space].conversations.change(id) { $0.log.append(message, eventID: event) }
         notify(message.sentEventID, of: id, occasion.space, &outbox)

@@ -157,8 +157,7 @@ extension Comapi {
         let profile = ComapiID(try order.string("profile") ?? Self.sampleUser)
         let sessionID = try order.string("session")
         let lifetime = try order.int("expires_in")
-        var claims = try sessionClaims(profile, sessionID, lifetime, of: space, in: setting)
-        var draft = claims.draft
+        var draft = try sessionDraft(profile, sessionID, lifetime, of: space, in: setting)
         let defect = try order.finish(&draft)
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
@@ -166,7 +165,6 @@ extension Comapi {
         switch SessionDefect(rawValue: defect) {
         case .otherSpace: draft.claims["apiSpaceId"] = try other(than: space).id.json
         case .unknown:
-            claims.mintMark = nil
             draft.claims["minted"] = nil
             draft.claims["jti"] = "unknown-session"
             draft.claims["boot"] = .string(setting.sandbox.start)
@@ -183,10 +181,10 @@ extension Comapi {
         return try ControlRefusal.wording { try draft.sessionToken(by: key) }
     }
 
-    /// The claims of an existing session, or of one that begins when the token is first used (ours).
-    private func sessionClaims(
+    /// The token of an existing session, or of one that begins when the token is first used (ours).
+    private func sessionDraft(
         _ profile: ComapiID, _ id: String?, _ lifetime: Int?, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(ControlRefusal) -> ComapiSessionClaims {
+    ) throws(ControlRefusal) -> TokenDraft {
         let (state, now) = (setting.state, setting.moment.wholeSeconds)
         let named = id.map { ComapiSessionID($0, in: space.id) }
         let known = named.map { state.sessions[$0] } ?? state.sessions.sessions(of: profile, in: space.id).last
@@ -194,13 +192,13 @@ extension Comapi {
             try ControlRefusal.require(
                 known.profileID == profile,
                 "session \(known.id.text) is that of \(known.profileID.text), not \(profile.text)")
-            return ComapiSessionClaims(
-                space: space, profileID: profile, sessionID: known.id.text, issued: known.started.wholeSeconds,
+            return .session(
+                known.id.text, of: profile, in: space, issued: known.started.wholeSeconds,
                 expires: try lifetime.map { value throws(ControlRefusal) in try Self.end(now, value) }
                     ?? known.expires.wholeSeconds, start: setting.sandbox.start)
         }
-        return ComapiSessionClaims(
-            space: space, profileID: profile, sessionID: id ?? "minted-\(space.id.text)-\(profile.text)", issued: now,
+        return .session(
+            id ?? "minted-\(space.id.text)-\(profile.text)", of: profile, in: space, issued: now,
             expires: try Self.end(now, lifetime ?? setting.switches.sessionLifetimeSeconds),
             start: setting.sandbox.start, mintMark: state.mintMark)
     }

@@ -35,7 +35,7 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
 
     private var bare: JSONObject { JSONObject([("id", id.json)] + members.map { ($0.name, $0.value) }) }
 
-    var etag: String { ComapiETag.tag(of: .object(bare)) }
+    var etag: String { JSON.object(bare).entityTag }
 
     /// First and last name, else the id (ours).
     var displayName: String {
@@ -84,7 +84,7 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
 extension Comapi {
     static func readProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let profile = try profile(call, state)
-        return .respond(.tagged(profile.json, profile.etag))
+        return .tagged(profile.json, profile.etag)
     }
 
     static func queryProfiles(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -128,19 +128,13 @@ extension Comapi {
             "the token is that of \(call.caller.profileID.text), not of \(profile.id.text), whose profile the path names"
         )
         try call.checkPrecondition(profile.etag)
+        let status: HTTPResponse.Status = call.switches.profileWriteStatus == .created ? .created : .ok
         guard let changed = profile.changed(to: change(profile.members), at: call.moment) else {
-            return .respond(.tagged(profile.json, profile.etag, status: writeStatus(call)))
+            return .tagged(profile.json, profile.etag, status: status)
         }
         state[call.space.id].profiles.store(changed)
         call.send(.profileUpdate(changed, ComapiOccasion(call)), to: [.profile(profile.id, in: call.space.id)])
-        return .respond(.tagged(changed.json, changed.etag, status: writeStatus(call)))
-    }
-
-    private static func writeStatus(_ call: ComapiCall) -> HTTPResponse.Status {
-        switch call.switches.profileWriteStatus {
-        case .ok: .ok
-        case .created: .created
-        }
+        return .tagged(changed.json, changed.etag, status: status)
     }
 
     /// The members to store from a request: the id must match the path, and server-owned members are ignored.
@@ -161,11 +155,7 @@ extension Comapi {
     }
 
     private static func profile(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiProfile {
-        let id = ComapiID(call.parameters["profile"])
-        return try Refused.require(
-            state[call.space.id].profiles[id], .unknownProfile,
-            "no profile of the space has the id \(id.text); expected that of an existing one"
-                + Nearest.slip(id.text, among: state[call.space.id].profiles.keys.prefix(1000).lazy.map(\.text)))
+        try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
     }
 }
 

@@ -80,8 +80,8 @@ struct ComapiSessionFacts: RuleFacts {
     var adopted: ComapiSession? {
         guard let token, let id = sessionID, let standing, standing.isAdoptable, !standing.isEnded else { return nil }
         return ComapiSession(
-            id: id, profileID: token.profileID, started: Moment(unixSeconds: token.issueSeconds ?? moment.unixSeconds),
-            expires: Moment(unixSeconds: token.expirySeconds ?? moment.unixSeconds))
+            id: id, profileID: token.profileID, started: token.moment(of: "iat") ?? moment,
+            expires: token.moment(of: "exp") ?? moment)
     }
 }
 
@@ -256,38 +256,28 @@ final class ComapiSessionToken: Sendable {
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
-    var expirySeconds: Double? { compact.date("exp").seconds() }
-    /// The time of issue, in Unix seconds.
-    var issueSeconds: Double? { compact.date("iat").seconds() }
+    func moment(of claim: String) -> Moment? { compact.date(claim).seconds().map { Moment(unixSeconds: $0) } }
 }
 
 // MARK: - Issuing
 
-/// The claims of a session's token.
-///
-/// Source: `apiSpaceId`, `iat`, `exp`, `sub`, `iss`, `aud` are observed, JS SDK and its mock; `jti`, `boot` are ours.
-struct ComapiSessionClaims {
-    let space: ComapiSpace
-    let profileID: ComapiID
-    let sessionID: String
-    /// Whole Unix seconds.
-    let issued: Int
-    let expires: Int
-    let start: String
-    var mintMark: String?
-
-    var draft: TokenDraft {
+extension TokenDraft {
+    /// A session's token, with times in whole Unix seconds.
+    ///
+    /// Source: `apiSpaceId`, `iat`, `exp`, `sub`, `iss`, `aud` are observed, JS SDK and its mock; `jti`, `boot` are
+    /// ours.
+    static func session(
+        _ id: String, of profile: ComapiID, in space: ComapiSpace, issued: Int, expires: Int, start: String,
+        mintMark: String? = nil
+    ) -> TokenDraft {
         var claims: JSONObject = [
-            "apiSpaceId": space.id.json, "iat": JSON(issued), "exp": JSON(expires), "sub": profileID.json,
-            "iss": .string(space.issuer), "aud": .string(space.audience), "jti": .string(sessionID),
-            "boot": .string(start),
+            "apiSpaceId": space.id.json, "iat": JSON(issued), "exp": JSON(expires), "sub": profile.json,
+            "iss": .string(space.issuer), "aud": .string(space.audience), "jti": .string(id), "boot": .string(start),
         ]
         if let mintMark { claims["minted"] = .string(mintMark) }
         return TokenDraft(header: ["alg": "HS256", "typ": "JWT"], claims: claims)
     }
-}
 
-extension TokenDraft {
     /// Signs a session's token in a form that the JS SDK can read.
     ///
     /// That SDK decodes the payload with `atob`, which rejects `-` and `_` (observed); so whatever could produce them

@@ -260,14 +260,13 @@ extension Comapi {
 
     /// The session with its token, as `session.create` and `session.read` return it.
     private static func sessionAnswer(_ session: ComapiSession, _ call: ComapiCall) throws(Refused) -> JSON {
-        let claims = ComapiSessionClaims(
-            space: call.space, profileID: session.profileID, sessionID: session.id.text,
-            issued: session.started.wholeSeconds, expires: session.expires.wholeSeconds,
-            start: call.arrival.sandbox.start)
+        let draft = TokenDraft.session(
+            session.id.text, of: session.profileID, in: call.space, issued: session.started.wholeSeconds,
+            expires: session.expires.wholeSeconds, start: call.arrival.sandbox.start)
         do {
             let key = call.vendor.sessionKeys.key(of: call.space, in: call.arrival.sandbox)
             call.vendor.sessionKeys.noteIssue(in: call.arrival.sandbox)
-            return ["token": .string(try claims.draft.sessionToken(by: key)), "session": session.json]
+            return ["token": .string(try draft.sessionToken(by: key)), "session": session.json]
         } catch {
             throw Refused(.serverError, because: "the token could not be signed: \(error)")
         }

@@ -4,12 +4,6 @@ import JSON
 import Tokens
 import Wire
 
-struct ComapiSocket: Sendable {
-    let sessionID: ComapiSessionID
-    let profileID: ComapiID
-    let space: ComapiSpace
-}
-
 /// The socket with live events. Source: observed, all SDKs; close codes, idle timeout and recipients are ours.
 extension Comapi {
     /// The maximum frame length from a client, in bytes.
@@ -28,8 +22,7 @@ extension Comapi {
         return call.openSocket(
             handshake,
             SocketOpening(
-                topics: [.session(caller.sessionID), .profile(caller.profileID, in: caller.space.id)],
-                label: ComapiSocket(sessionID: caller.sessionID, profileID: caller.profileID, space: caller.space),
+                topics: [.session(caller.sessionID), .profile(caller.profileID, in: caller.space.id)], label: caller,
                 maximumMessageBytes: longestFrame, silence: silence))
     }
 

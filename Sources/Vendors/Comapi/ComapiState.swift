@@ -5,7 +5,8 @@ import Tokens
 struct ComapiState: Sendable {
     var challenges = ComapiChallengeStore()
     var sessions = ComapiSessionStore()
-    var contents = ComapiContentStore()
+    /// Uploads, oldest first.
+    var contents = RecordTable<ComapiContent>()
     private(set) var spaces: [ComapiID: ComapiSpaceState] = [:]
     /// Whether sessions of an earlier run of the program are adopted; a reset ends that.
     var adoptsEarlierSessions = true
@@ -103,9 +104,13 @@ extension Comapi: RecordedVendor {
     func uploads(in state: State) -> Int? { state.contents.size.bytes }
 
     func code(_ state: inout State, _ coder: inout RecordCoder) {
-        if coder.isReading { state = ComapiState(rememberedFrom: state) }
+        if coder.isReading {
+            // Importing state into a sandbox does not change whose tokens it accepts.
+            let old = state
+            state = ComapiState()
+            (state.adoptsEarlierSessions, state.mintMark) = (old.adoptsEarlierSessions, old.mintMark)
+        }
         coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)
-        // Importing state into a sandbox does not change whose tokens it accepts.
         coder.member("adopts_earlier_sessions", &state.adoptsEarlierSessions, or: state.adoptsEarlierSessions)
         coder.member("mint_mark", &state.mintMark, or: state.mintMark)
         var challenges = state.challenges.all
@@ -141,11 +146,6 @@ extension Comapi: RecordedVendor {
 }
 
 extension ComapiState {
-    /// A state without records that still knows which tokens it accepts.
-    fileprivate init(rememberedFrom old: ComapiState) {
-        (adoptsEarlierSessions, mintMark) = (old.adoptsEarlierSessions, old.mintMark)
-    }
-
     /// Adds an imported space.
     ///
     /// - Returns: why it was not added.
@@ -190,19 +190,37 @@ final class ComapiSpace: Sendable {
     /// The key from which the keys of session tokens are derived.
     let sessionKey: SigningKey
 
-    init(
-        id: ComapiID, accountID: Int, issuer: String, audience: String, sharedSecret: String, idClaim: String,
-        sharedKey: SigningKey, sessionSecret: String, sessionKey: SigningKey
-    ) {
-        (self.id, self.accountID, self.issuer, self.audience) = (id, accountID, issuer, audience)
-        (self.sharedSecret, self.sharedKey, self.idClaim) = (sharedSecret, sharedKey, idClaim)
-        (self.sessionSecret, self.sessionKey) = (sessionSecret, sessionKey)
+    /// A space with the settings of a template.
+    init(_ id: ComapiID, like template: ComapiSpace) {
+        self.id = id
+        (accountID, issuer, audience) = (template.accountID, template.issuer, template.audience)
+        (sharedSecret, sharedKey, idClaim) = (template.sharedSecret, template.sharedKey, template.idClaim)
+        (sessionSecret, sessionKey) = (template.sessionSecret, template.sessionKey)
     }
 
-    func copy(_ id: ComapiID) -> ComapiSpace {
-        ComapiSpace(
-            id: id, accountID: accountID, issuer: issuer, audience: audience, sharedSecret: sharedSecret,
-            idClaim: idClaim, sharedKey: sharedKey, sessionSecret: sessionSecret, sessionKey: sessionKey)
+    /// Reads a space of `accounts.yaml`.
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping(
+            "id", "account_id", "issuer", "audience", "shared_secret", "id_claim", "session_secret")
+        let (shared, session) = (try entry.required("shared_secret"), try entry.required("session_secret"))
+        id = ComapiID(try entry.required("id").string())
+        accountID = try entry.required("account_id").int()
+        issuer = try entry.required("issuer").address()
+        audience = try entry.required("audience").address()
+        sharedSecret = try shared.string()
+        idClaim = try entry.required("id_claim").string()
+        sharedKey = try Self.key(shared)
+        sessionSecret = try session.string()
+        sessionKey = try Self.key(session)
+    }
+
+    private static func key(_ node: FixtureNode) throws(FixtureProblem) -> SigningKey {
+        let text = try node.string()
+        do {
+            return try SigningKey.secret(text)
+        } catch {
+            throw node.problem("cannot be used as a secret: \(error)")
+        }
     }
 }
 
@@ -223,7 +241,7 @@ struct ComapiAccounts: Sendable {
         let template = templates.first { template in
             id.text.utf8.count > template.id.text.utf8.count && id.text.utf8.starts(with: template.id.text.utf8)
         }
-        return template?.copy(id)
+        return template.map { ComapiSpace(id, like: $0) }
     }
 
     /// The space that a mint request or an action names; by default the first one.
@@ -245,7 +263,7 @@ extension ComapiAccounts {
             guard !space.id.text.isEmpty else { throw node.problem("a space needs an id") }
             if space.id.text.hasSuffix("*") {
                 guard space.id.text.count > 1 else { throw node.problem("a template needs letters before the *") }
-                templates.append(space.copy(ComapiID(space.id.text.dropLast())))
+                templates.append(ComapiSpace(ComapiID(space.id.text.dropLast()), like: space))
             } else {
                 guard byID.updateValue(space, forKey: space.id) == nil else {
                     throw node.problem("another space has the id \(space.id.text)")
@@ -257,29 +275,5 @@ extension ComapiAccounts {
         self.spaces = spaces
         self.templates = templates.sorted { $0.id.text.utf8.count > $1.id.text.utf8.count }
         self.byID = byID
-    }
-}
-
-extension ComapiSpace {
-    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
-        let entry = try node.mapping(
-            "id", "account_id", "issuer", "audience", "shared_secret", "id_claim", "session_secret")
-        let secret = try entry.required("shared_secret")
-        let sessionSecret = try entry.required("session_secret")
-        self.init(
-            id: ComapiID(try entry.required("id").string()), accountID: try entry.required("account_id").int(),
-            issuer: try entry.required("issuer").address(), audience: try entry.required("audience").address(),
-            sharedSecret: try secret.string(), idClaim: try entry.required("id_claim").string(),
-            sharedKey: try Self.key(secret), sessionSecret: try sessionSecret.string(),
-            sessionKey: try Self.key(sessionSecret))
-    }
-
-    private static func key(_ node: FixtureNode) throws(FixtureProblem) -> SigningKey {
-        let text = try node.string()
-        do {
-            return try SigningKey.secret(text)
-        } catch {
-            throw node.problem("cannot be used as a secret: \(error)")
-        }
     }
 }

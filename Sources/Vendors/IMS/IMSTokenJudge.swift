@@ -107,10 +107,10 @@ final class IMSTokenJudge: Sendable {
         case .fetch:
             // A token that is refused anyway is no reason to fetch: anybody can write one.
             if asking == .allowed, !isRefused { return .order(KeyRequirement(of: remote.issuer, naming: keyID)) }
-            if case .use = remote.keysInNeed(at: moment, policy) { return nil }
+            if case .use = remote.keysInNeed(at: moment) { return nil }
             if remote.lastReport == nil { return unfetched }
         }
-        if case .use = remote.keysInNeed(at: moment, policy) { return nil }
+        if case .use = remote.keysInNeed(at: moment) { return nil }
         return .unavailable(remote.lastReport?.problem?.description ?? "the keys are too old")
     }
 

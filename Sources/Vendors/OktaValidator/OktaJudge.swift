@@ -1,4 +1,4 @@
-package import Emulation
+public import Emulation
 import JSON
 import Tokens
 
@@ -177,7 +177,8 @@ extension TokenChecker {
         name: "okta", about: "what a client of Okta checks before it trusts a token",
         takes: Set(CheckerOption.allCases).subtracting([.nearExpiry]), rules: OktaRules.listing,
         complaint: { settings in
-            settings.repeatedClaim.map { "the claim \($0) is given twice." }
+            JSONObject(settings.claims.map { ($0.name, .null) }).duplicateNames.first
+                .map { "the claim \($0) is given twice." }
                 ?? OktaTokenValidator.problem(
                     with: OktaValidatorOptions(settings), keys: OktaKeys(settings, nil), profile: settings.profile)
         },
@@ -209,12 +210,6 @@ extension OktaJudgement {
     }
 }
 
-extension CheckerSettings {
-    fileprivate var repeatedClaim: String? {
-        JSONObject(claims.map { ($0.name, .null) }).duplicateNames.first
-    }
-}
-
 extension OktaValidatorOptions {
     fileprivate init(_ settings: CheckerSettings) {
         self.init(
@@ -235,5 +230,94 @@ extension OktaKeys {
             case nil: .discovery
             }
         self.init(source, OktaKeyCache(), fetch)
+    }
+}
+
+/// Why a token is not valid, by stable names of Understudy's.
+///
+/// Programs written against the validator page or the shipped library find their own names in ``documentedName`` and
+/// ``shippedName``.
+public enum OktaTokenFailure: String, VendorFailure {
+    /// Not a signed token in compact form, or of another `typ`, or without `alg`.
+    case malformed = "jwt-malformed"
+    /// `alg` is not allowed.
+    case algorithm = "jwt-algorithm"
+    /// `iss` differs.
+    case issuer = "jwt-issuer"
+    /// `aud` differs.
+    case audience = "jwt-audience"
+    /// Of several audiences, `azp` does not name the expected one.
+    case authorizedParty = "jwt-azp"
+    /// `exp` is past.
+    case expired = "jwt-expired"
+    /// `exp` is absent, or no moment.
+    case expiryMissing = "jwt-expiry-missing"
+    /// `nbf` lies ahead, or is no moment.
+    case notYetValid = "jwt-not-yet-valid"
+    /// `iat` lies ahead.
+    case issuedInFuture = "jwt-issued-in-future"
+    /// `iat` is absent, or no moment.
+    case issuedAtMissing = "jwt-issued-at-missing"
+    case nonce = "jwt-nonce"
+    /// `cid` differs.
+    case client = "jwt-client"
+    /// A scope is not granted.
+    case scope = "jwt-scope"
+    case claim = "jwt-claim"
+    case keyIDMissing = "jwt-kid-missing"
+    case keyIDMismatch = "jwt-kid-mismatch"
+    /// The key's numbers cannot be used.
+    case key = "jwt-key"
+    case signature = "jwt-signature"
+    /// There is no usable discovery document.
+    case noWellKnown = "jwt-no-well-known"
+    /// The discovery document names no key set.
+    case noKeysURL = "jwt-no-jwks-uri"
+    /// The key set is unusable, or has no such key.
+    case noKey = "jwt-no-key"
+    /// A request for keys timed out, or its connection was lost.
+    case offline = "jwt-offline"
+}
+
+extension OktaTokenFailure {
+    /// The case of the validator page's `OktaJWTValidationError`, which it also prints as `OktaJWTValidatinoError`;
+    /// `nil` where it has none.
+    ///
+    /// Source: documented, validator page.
+    public var documentedName: String? {
+        switch self {
+        case .signature: "OktaJWTValidationError.invalidSignature"
+        case .scope: "OktaJWTValidationError.invalidScope"
+        case .client, .claim: "OktaJWTValidationError.customClaim"
+        case .malformed, .algorithm, .issuer, .audience, .authorizedParty, .expired, .expiryMissing, .notYetValid,
+            .issuedInFuture, .issuedAtMissing, .nonce, .keyIDMissing, .keyIDMismatch, .key, .noWellKnown, .noKeysURL,
+            .noKey, .offline:
+            nil
+        }
+    }
+
+    /// The case that the shipped library throws, without its value; `nil` where it throws nothing.
+    ///
+    /// Source: observed, jwt.
+    public var shippedName: String? {
+        switch self {
+        case .malformed: "OktaJWTVerificationError.malformedJWT"
+        case .algorithm: "OktaJWTVerificationError.nonSupportedAlg"
+        case .issuer: "OktaJWTVerificationError.invalidIssuer"
+        case .audience: "OktaJWTVerificationError.invalidAudience"
+        case .expired: "OktaJWTVerificationError.expiredJWT"
+        case .issuedInFuture: "OktaJWTVerificationError.issuedInFuture"
+        case .nonce: "OktaJWTVerificationError.invalidNonce"
+        case .client, .scope, .claim: "OktaJWTVerificationError.invalidClaim"
+        case .keyIDMissing: "OktaJWTVerificationError.noKIDFromJWT"
+        case .keyIDMismatch: "OktaJWTVerificationError.invalidKID"
+        case .key: "OktaJWTVerificationError.invalidModulusOrExponent"
+        case .signature: "OktaJWTVerificationError.invalidSignature"
+        case .noWellKnown: "OktaAPIError.noWellKnown"
+        case .noKeysURL: "OktaAPIError.noJWKSEndpoint"
+        case .noKey: "OktaAPIError.noKey"
+        case .offline: "OktaAPIError.offline"
+        case .authorizedParty, .expiryMissing, .notYetValid, .issuedAtMissing: nil
+        }
     }
 }

@@ -46,7 +46,8 @@ struct OktaKeyLookUp: Sendable {
     func need(of token: CompactToken) -> Need {
         guard token.isWellFormed, let header = token.header else { return .none }
         if case .rsa(let key) = keys.source { return .have(.found(key, .rsaKey), nil) }
-        let kid = profile == .documented ? header["kid"]?.string : header["kid"]?.shippedText
+        // The shipped library prints a number for a name, too.
+        let kid = header["kid"].flatMap { $0.string ?? (profile == .observed ? $0.number?.literal : nil) }
         if case .jwk(let jwk) = keys.source, profile == .documented, jwk["kid"] == nil {
             return .have(given(jwk, id: nil), nil)
         }
@@ -135,11 +136,6 @@ struct OktaKeyLookUp: Sendable {
     }
 }
 
-extension JSON {
-    /// The value as the shipped library prints it for a name, if it is a string or a number.
-    fileprivate var shippedText: String? { string ?? number?.literal }
-}
-
 /// Finds a key by the issuer's discovery document.
 ///
 /// Source: documented, validator page; that status and content type are unread, observed, jwt.
@@ -214,8 +210,7 @@ extension VerificationKey {
     static func okta(_ jwk: JSON, id: String?, _ profile: BehaviourProfile) throws(KeyError) -> VerificationKey {
         let read = ["kty", "n", "e"]
         // Repeated members stay, so that they are refused.
-        var members = JSONObject(
-            (jwk.object ?? [:]).filter { read.contains($0.name) }.map { ($0.name, $0.value) })
+        var members = JSONObject((jwk.object ?? [:]).filter { read.contains($0.name) }.map { ($0.name, $0.value) })
         if profile == .observed {
             members["kty"] = "RSA"
             for name in ["n", "e"] {

@@ -71,17 +71,6 @@ public struct OktaKeys: Sendable {
     }
 }
 
-extension OktaKeys {
-    /// Whether the key must be fetched. The shipped library sets a JWK without `kid` aside.
-    func areDiscovered(_ profile: BehaviourProfile) -> Bool {
-        switch source {
-        case .rsa, .set: false
-        case .jwk(let jwk): profile == .observed && jwk["kid"] == nil
-        case .discovery: true
-        }
-    }
-}
-
 extension KeyKind {
     var isRSA: Bool {
         if case .rsa = self { true } else { false }

@@ -234,19 +234,28 @@ extension OktaRules {
         TimeRules(leeway: leeway, required: required, acceptsLastSecond: true)
     }
 
-    private var grace: String { "leeway \(Fact.seconds(leeway))" }
+    /// The refusal by a time: that of a wrong moment, or that of none.
+    private func refusing(
+        _ claim: String, _ side: String, _ failure: OktaTokenFailure, orNone missing: OktaTokenFailure
+    ) -> @Sendable (OktaValidatorFacts) -> Refusal<OktaTokenFailure>? {
+        let grace = "leeway \(Fact.seconds(leeway))"
+        return { facts in
+            guard let moment = facts.token.date(claim).seconds() else {
+                return Refusal(missing, because: "\(facts.found(claim)), expected a number of seconds")
+            }
+            let distance = abs(moment - facts.moment.unixSeconds)
+            // Fractions matter near the moment only.
+            let seconds = distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()
+            return Refusal(
+                failure, because: "\(claim) \(JSONNumber(moment)) is \(Fact.seconds(seconds)) \(side) now, \(grace)")
+        }
+    }
 
     private var expiry: OktaRule {
-        let (rules, grace, isLenient) = (timeRules(required: true), grace, profile == .observed)
+        let (rules, isLenient) = (timeRules(required: true), profile == .observed)
         return OktaRule(
             "expiry", expects: .text("exp, a number, not before now minus the leeway"), source: Self.source,
-            orFail: [.expired, .expiryMissing],
-            by: { facts in
-                guard let end = facts.token.date("exp").seconds() else {
-                    return Refusal(.expiryMissing, because: facts.noMoment("exp"))
-                }
-                return Refusal(.expired, because: "exp \(facts.distance(of: end)) before now, \(grace)")
-            },
+            orFail: [.expired, .expiryMissing], by: refusing("exp", "before", .expired, orNone: .expiryMissing),
             judge: { facts, finding in
                 if isLenient, facts.token.date("exp").seconds() == nil { return nil }
                 return facts.token.expiry(at: facts.moment.unixSeconds, rules, &finding)
@@ -254,45 +263,26 @@ extension OktaRules {
     }
 
     private var notBefore: OktaRule {
-        let (rules, grace) = (timeRules(required: false), grace)
+        let rules = timeRules(required: false)
         return OktaRule(
             "not-before", expects: .text("nbf, if present, a number, not after now plus the leeway"),
-            source: "validator page, JWT Verification", orFail: .notYetValid,
-            because: { facts in
-                guard let begin = facts.token.date("nbf").seconds() else { return facts.noMoment("nbf") }
-                return "nbf \(facts.distance(of: begin)) after now, \(grace)"
-            }
-        ) { facts, finding in
-            guard facts.token.date("nbf").form != .absent else { return nil }
-            return facts.token.notBefore(at: facts.moment.unixSeconds, rules, &finding)
-        }
+            source: "validator page, JWT Verification", orFail: [.notYetValid],
+            by: refusing("nbf", "after", .notYetValid, orNone: .notYetValid),
+            judge: { facts, finding in
+                guard facts.token.date("nbf").form != .absent else { return nil }
+                return facts.token.notBefore(at: facts.moment.unixSeconds, rules, &finding)
+            })
     }
 
     private var issuedAt: OktaRule {
-        let (rules, grace, isLenient) = (timeRules(required: true), grace, profile == .observed)
+        let (rules, isLenient) = (timeRules(required: true), profile == .observed)
         return OktaRule(
             "issued-at", expects: .text("iat, a number, not after now plus the leeway"), source: Self.source,
             orFail: [.issuedInFuture, .issuedAtMissing],
-            by: { facts in
-                guard let begin = facts.token.date("iat").seconds() else {
-                    return Refusal(.issuedAtMissing, because: facts.noMoment("iat"))
-                }
-                return Refusal(.issuedInFuture, because: "iat \(facts.distance(of: begin)) after now, \(grace)")
-            },
+            by: refusing("iat", "after", .issuedInFuture, orNone: .issuedAtMissing),
             judge: { facts, finding in
                 if isLenient, facts.token.date("iat").seconds() == nil { return nil }
                 return facts.token.notBefore(at: facts.moment.unixSeconds, claim: "iat", rules, &finding)
             })
     }
-}
-
-extension OktaValidatorFacts {
-    /// `1799990000 is 10000 s`; fractions matter near the moment only.
-    fileprivate func distance(of seconds: Double) -> String {
-        let distance = abs(seconds - moment.unixSeconds)
-        return
-            "\(JSONNumber(seconds)) is \(Fact.seconds(distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()))"
-    }
-
-    fileprivate func noMoment(_ claim: String) -> String { "\(found(claim)), expected a number of seconds" }
 }

@@ -45,7 +45,14 @@ public struct OktaTokenValidator: Sendable {
     public static func problem(
         with options: OktaValidatorOptions, keys: OktaKeys, profile: BehaviourProfile = .documented
     ) -> String? {
-        if keys.areDiscovered(profile), options.issuer == nil {
+        // The shipped library sets a JWK without `kid` aside.
+        let areDiscovered =
+            switch keys.source {
+            case .rsa, .set: false
+            case .jwk(let jwk): profile == .observed && jwk["kid"] == nil
+            case .discovery: true
+            }
+        if areDiscovered, options.issuer == nil {
             return "without the option issuer there is nowhere to discover keys; give it, a JWK or an RSA key."
         }
         if case .rsa(let key) = keys.source, !key.kind.isRSA {

@@ -204,9 +204,9 @@ extension RezolveAccounts {
         }
         self.partners = partners
         customers = try RecordTable.list(
-            try document.required("customers"), .fixture(fixtures), complaint: partners.complaint(about:))
+            [try document.required("customers")], .fixture(fixtures), complaint: partners.complaint(about:))
         users = try RecordTable.list(
-            try document.required("users"), .fixture(fixtures),
+            [try document.required("users")], .fixture(fixtures),
             prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
     }
 }

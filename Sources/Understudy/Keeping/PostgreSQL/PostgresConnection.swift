@@ -6,7 +6,6 @@ import Emulation
     import Glibc
 #endif
 
-/// Why a statement has failed.
 struct PostgresFailure: Error, CustomStringConvertible {
     /// One sentence without a full stop.
     let description: String
@@ -312,9 +311,7 @@ enum LibPQ {
 
 /// The URL of a database as its user wrote it, and as it may be shown.
 package struct PostgresAddress {
-    /// The URL as libpq reads it.
     let url: String
-    /// The URL without passwords.
     let place: String
 
     /// Reads a URL.

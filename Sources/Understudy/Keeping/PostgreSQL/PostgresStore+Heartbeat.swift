@@ -10,7 +10,6 @@ import HTTPEngine
 
 /// How a server shows that it is alive, and learns which sandboxes others wish for.
 extension PostgresStore {
-    /// The time between two heartbeats.
     private static let interval = Duration.milliseconds(200)
 
     /// Shows for the first time that this server is alive, then continues on a thread of its own.
@@ -119,7 +118,6 @@ enum SteadyTime {
         private static let clock = CLOCK_BOOTTIME
     #endif
 
-    /// The nanoseconds since some moment in the past.
     static var nanoseconds: Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

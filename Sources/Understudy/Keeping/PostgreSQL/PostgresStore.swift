@@ -15,7 +15,6 @@ package final class PostgresStore: StateStore {
     /// A batch locks a row for each sandbox in it, which costs the database as much as the change itself.
     package var delay: DispatchTimeInterval { .milliseconds(400) }
 
-    /// This server's name.
     let id: String
     /// How long a renewal counts for this server. The others give it half a second more, by the database's clock.
     let lease: Duration
@@ -44,7 +43,6 @@ package final class PostgresStore: StateStore {
         init(_ connection: PostgresConnection) { self.connection = Mutex(connection) }
     }
 
-    /// The heartbeat's own data.
     struct Pulse {
         let connection: PostgresConnection
         var isTroubled = false
@@ -80,7 +78,6 @@ package final class PostgresStore: StateStore {
         try beginHeartbeat()
     }
 
-    /// Eight random hexadecimal digits.
     static func digits() -> String { String(UInt32.random(in: 1 << 28 ... .max), radix: 16) }
 
     /// Works on a connection in a transaction.
@@ -238,9 +235,7 @@ package final class PostgresStore: StateStore {
     }
 }
 
-/// The tables of a store in PostgreSQL.
 enum PostgresSchema {
-    /// The version that this release reads and writes.
     private static let version = 1
 
     private static let tables = [

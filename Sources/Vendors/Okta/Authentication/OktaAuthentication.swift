@@ -7,8 +7,6 @@ import Wire
 struct OktaCredentials: Sendable {
     /// The parameters of the query or form, read once.
     var parameters = OktaParameters()
-    var client: OktaClient?
-    var method: OktaClient.Method?
     /// What the rules for clients judged; `nil` on routes that need none.
     var clientFacts: OktaClientFacts?
     /// The presented token of a server, or the one that the request is about.
@@ -18,6 +16,8 @@ struct OktaCredentials: Sendable {
     var proof: OktaProofCheck?
     var device: OktaDeviceFacts?
 
+    /// The client, once it is authenticated.
+    var client: OktaClient? { clientFacts?.client }
     var claims: JSONObject? { compact?.claims }
 }
 
@@ -138,7 +138,7 @@ extension Okta {
             finding?.expected = .text(facts.required)
             return finding.judge(
                 .text(facts.scopes.isEmpty ? "no scope" : facts.scopes.joined(separator: " ")),
-                facts.scopes.contains { $0.hasSameBytes(as: facts.required) })
+                facts.scopes.contains(exactly: facts.required))
         }
     ])
 }

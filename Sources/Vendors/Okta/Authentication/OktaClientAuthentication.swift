@@ -18,7 +18,6 @@ extension Okta {
         credentials.compact = facts.assertion
         findings.judge(facts, by: Self.clientRules)
         guard findings.failure == nil else { return }
-        (credentials.client, credentials.method) = (facts.client, facts.method)
         facts.dropExplanations()
         credentials.clientFacts = facts
         if arrival.route.access == .client(.tokenUse) {
@@ -83,7 +82,6 @@ struct OktaClientFacts: OktaRuleFacts {
     private(set) var clients: RecordTable<OktaClient>?
 
     var content = Content.form
-    /// Whether the endpoint takes a JSON object too.
     var takesJSON = false
     var namesInQuery: [String] = []
     /// Whether the query has what belongs in a form.
@@ -138,7 +136,6 @@ struct OktaClientFacts: OktaRuleFacts {
 
     // MARK: - Reading a request
 
-    /// Reads how a request authenticates its client.
     init(_ arrival: OktaArrival, _ parameters: OktaParameters, takesJSON: Bool) {
         self.init(arrival.authenticationContext.clients, at: arrival.moment)
         self.takesJSON = takesJSON
@@ -192,7 +189,7 @@ struct OktaClientFacts: OktaRuleFacts {
         guard parameters["client_assertion"] != nil || assertionType != nil else { return }
         presented.append("client_assertion")
         take(CompactToken(parameters["client_assertion"] ?? ""))
-        endpoints = arrival.sandbox.publicBase.addresses(of: arrival.sandbox.name).map { $0 + arrival.request.path }
+        endpoints = arrival.sandbox.addresses.map { $0 + arrival.request.path }
     }
 
     private mutating func take(_ token: CompactToken) {

@@ -111,11 +111,7 @@ extension Okta {
 /// Source: ref for the rules, codes for what follows when one is broken; the order is ours.
 extension Okta {
     private static let assertionRules =
-        [assertionType] + Rule.structure(orFail: .assertionMalformed)
-        + [
-            Rule(.critical(), orFail: .assertionMalformed), Rule(.keyReferences), assertionAlgorithm, assertionIssuer,
-            assertionSubject, assertionKey, assertionSecretLength, assertionSignature, assertionAudience,
-        ] + assertionTimes
+        [assertionType] + Rule.structure(orFail: .assertionMalformed) + assertionForm + assertionTimes
 
     private static let assertionType = Rule(
         "assertion-type", OktaClientFacts.assertionType, "RFC 7523 section 2.2; codes", orFail: .assertionTypeInvalid
@@ -126,81 +122,74 @@ extension Okta {
             facts.assertionType?.hasSameBytes(as: OktaClientFacts.assertionType) == true)
     }
 
-    private static let assertionAlgorithm = Rule(
-        "algorithm", expects: .algorithms(OktaClientFacts.assertionAlgorithms), source: "ref",
-        orFail: .assertionAlgorithm
-    ) { facts, finding in
-        guard let header = facts.assertion?.header else { return facts.assertion == nil ? nil : .notJudged }
-        return finding.judge(header["alg"].map(Fact.json) ?? .absent, facts.algorithm != nil)
-    }
-
-    private static let assertionIssuer = Rule("issuer", "iss of a registered client", "ref", orFail: .assertionIssuer) {
-        facts, finding in
-        guard let claims = facts.assertion?.claims else { return facts.assertion == nil ? nil : .notJudged }
-        return finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.client != nil)
-    }
-
-    private static let assertionSubject = Rule(
-        "subject", "sub equal to iss, and to client_id if there is one", "ref", orFail: .assertionSubject
-    ) { facts, finding in
-        guard let claims = facts.assertion?.claims else { return facts.assertion == nil ? nil : .notJudged }
-        finding?.found = claims["sub"].map(Fact.json) ?? .absent
-        guard let client = facts.client else { return .notJudged }
-        finding?.expected = .text(client.id)
-        guard claims["sub"]?.string?.hasSameBytes(as: client.id) == true else { return .failed }
-        guard let id = facts.clientID, !id.hasSameBytes(as: client.id) else { return .passed }
-        finding?.expected = .text("client_id \(client.id), as in sub")
-        return finding.judge(.text("client_id \(id)"), false)
-    }
-
-    private static let assertionKey = Rule(
-        "assertion-key", "kid of a key of the client", "ref; without kid any key: ours", orFail: .assertionKey
-    ) { facts, finding in
-        guard let client = facts.client, facts.method == .privateKeyJWT else { return nil }
-        let found = finding.judge(
-            facts.assertion?.header?["kid"].map(Fact.json) ?? .nothing("no kid"), !facts.keys.isEmpty)
-        if found == .failed {
-            let known = client.keys.compactMap { try? $0.read().id }
-            finding?.expected = known.isEmpty ? .text("a key, of which \(client.id) has none") : .anyOf(known)
-        }
-        return found
-    }
-
-    private static let assertionSecretLength = Rule(
-        "secret-length", "a secret of 32 characters or more", "ref", orFail: .assertionSecretShort
-    ) { facts, finding in
-        guard let client = facts.client, facts.method == .secretJWT else { return nil }
-        let count = client.secret?.count ?? 0
-        return finding.judge(.text("a secret of \(count) characters"), count >= 32)
-    }
-
-    private static let assertionSignature = Rule(
-        "signature", "a signature by the client's key or secret", "ref", orFail: .assertionSignature
-    ) { facts, finding in
-        guard let token = facts.assertion else { return nil }
-        guard let algorithm = facts.algorithm, !facts.keys.isEmpty else { return .notJudged }
-        for key in facts.keys {
-            finding?.found = nil
-            finding?.note = nil
-            if token.signature(by: key, algorithm: algorithm, &finding) == .passed { return .passed }
-        }
-        if finding != nil, let secret = facts.client?.secret,
-            let mistake = SignatureDiagnosis.explain(token, algorithm: algorithm, secret: secret)
-        {
-            finding?.note = mistake.description
-        }
-        return .failed
-    }
-
-    private static let assertionAudience = Rule(
-        "audience", "the full address of the endpoint", "ref; one address for each way of naming the sandbox: ours",
-        orFail: .assertionAudience
-    ) { facts, finding in
-        guard let token = facts.assertion else { return nil }
-        let outcome = token.audience(isOneOf: facts.endpoints, &finding)
-        if outcome == .failed, finding != nil { finding?.note = facts.audienceMistake }
-        return outcome
-    }
+    private static let assertionForm = [
+        Rule(.critical(), orFail: .assertionMalformed), Rule(.keyReferences),
+        Rule(
+            "algorithm", expects: .algorithms(OktaClientFacts.assertionAlgorithms), source: "ref",
+            orFail: .assertionAlgorithm
+        ) { facts, finding in
+            guard let header = facts.assertion?.header else { return facts.assertion == nil ? nil : .notJudged }
+            return finding.judge(header["alg"].map(Fact.json) ?? .absent, facts.algorithm != nil)
+        },
+        Rule("issuer", "iss of a registered client", "ref", orFail: .assertionIssuer) {
+            facts, finding in
+            guard let claims = facts.assertion?.claims else { return facts.assertion == nil ? nil : .notJudged }
+            return finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.client != nil)
+        },
+        Rule("subject", "sub equal to iss, and to client_id if there is one", "ref", orFail: .assertionSubject) {
+            facts, finding in
+            guard let claims = facts.assertion?.claims else { return facts.assertion == nil ? nil : .notJudged }
+            finding?.found = claims["sub"].map(Fact.json) ?? .absent
+            guard let client = facts.client else { return .notJudged }
+            finding?.expected = .text(client.id)
+            guard claims["sub"]?.string?.hasSameBytes(as: client.id) == true else { return .failed }
+            guard let id = facts.clientID, !id.hasSameBytes(as: client.id) else { return .passed }
+            finding?.expected = .text("client_id \(client.id), as in sub")
+            return finding.judge(.text("client_id \(id)"), false)
+        },
+        Rule("assertion-key", "kid of a key of the client", "ref; without kid any key: ours", orFail: .assertionKey) {
+            facts, finding in
+            guard let client = facts.client, facts.method == .privateKeyJWT else { return nil }
+            let found = finding.judge(
+                facts.assertion?.header?["kid"].map(Fact.json) ?? .nothing("no kid"), !facts.keys.isEmpty)
+            if found == .failed {
+                let known = client.keys.compactMap { try? $0.read().id }
+                finding?.expected = known.isEmpty ? .text("a key, of which \(client.id) has none") : .anyOf(known)
+            }
+            return found
+        },
+        Rule("secret-length", "a secret of 32 characters or more", "ref", orFail: .assertionSecretShort) {
+            facts, finding in
+            guard let client = facts.client, facts.method == .secretJWT else { return nil }
+            let count = client.secret?.count ?? 0
+            return finding.judge(.text("a secret of \(count) characters"), count >= 32)
+        },
+        Rule("signature", "a signature by the client's key or secret", "ref", orFail: .assertionSignature) {
+            facts, finding in
+            guard let token = facts.assertion else { return nil }
+            guard let algorithm = facts.algorithm, !facts.keys.isEmpty else { return .notJudged }
+            for key in facts.keys {
+                finding?.found = nil
+                finding?.note = nil
+                if token.signature(by: key, algorithm: algorithm, &finding) == .passed { return .passed }
+            }
+            if finding != nil, let secret = facts.client?.secret,
+                let mistake = SignatureDiagnosis.explain(token, algorithm: algorithm, secret: secret)
+            {
+                finding?.note = mistake.description
+            }
+            return .failed
+        },
+        Rule(
+            "audience", "the full address of the endpoint", "ref; one address for each way of naming the sandbox: ours",
+            orFail: .assertionAudience
+        ) { facts, finding in
+            guard let token = facts.assertion else { return nil }
+            let outcome = token.audience(isOneOf: facts.endpoints, &finding)
+            if outcome == .failed, finding != nil { finding?.note = facts.audienceMistake }
+            return outcome
+        },
+    ]
 
     private static let assertionTimes = [
         Rule(.claim("exp", is: .number, source: "ref"), orFail: .assertionNoExpiry),

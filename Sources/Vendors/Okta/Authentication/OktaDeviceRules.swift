@@ -53,7 +53,6 @@ struct OktaDeviceFacts: OktaRuleFacts {
     let compact: CompactToken?
     let moment: Moment
     let profile: OktaSwitches.SSWSProfile
-    /// Whether it is the organization's API token.
     let isAPIToken: Bool
 
     // What the path names, known with the state.
@@ -96,7 +95,7 @@ struct OktaDeviceFacts: OktaRuleFacts {
         let user = state.user(named.user)
         if let user { path.user = user.id }
         audiences = []
-        for base in sandbox.publicBase.addresses(of: sandbox.name) {
+        for base in sandbox.addresses {
             let host = OktaHost(of: base)
             for form in [host.authority, host.name, base] where !audiences.contains(form) { audiences.append(form) }
         }
@@ -144,7 +143,17 @@ extension Okta {
             + Rule.structure(orFail: .sswsMalformed, named: "ssws-") { facts in
                 facts.isAPIToken ? "This is the organization's API token; a device signs a token of its own." : nil
             } + [
-                deviceType, Rule(.critical(), id: "ssws-critical", orFail: .sswsMalformed),
+                Rule(
+                    "ssws-type", "JWT, or none; with ssws-profile = devices also one that ends in +jwt",
+                    validatorPageAndDevices, .inferred, orFail: .sswsMalformed
+                ) { facts, finding in
+                    guard let header = facts.compact?.header else { return nil }
+                    guard let value = header["typ"] else { return .passed }
+                    let name = value.string?.lowercased() ?? ""
+                    let isOther = facts.profile == .devices && name.hasSuffix("+jwt")
+                    return finding.judge(.json(value), name == "jwt" || isOther)
+                },
+                Rule(.critical(), id: "ssws-critical", orFail: .sswsMalformed),
                 Rule(
                     "ssws-algorithm", "RS256; with ssws-profile = devices also ES256", validatorPageAndDevices,
                     orFail: .sswsAlgorithm
@@ -156,46 +165,34 @@ extension Okta {
             ])
 
     /// What needs the factor and the transaction that the path names.
-    static let deviceRules = RuleList([deviceFactor, deviceSignature] + deviceClaims + deviceTimes + deviceUses)
+    static let deviceRules = RuleList(deviceKey + deviceClaims + deviceTimes + deviceUses)
 
-    private static let deviceType = Rule(
-        "ssws-type", "JWT, or none; with ssws-profile = devices also one that ends in +jwt", validatorPageAndDevices,
-        .inferred, orFail: .sswsMalformed
-    ) { facts, finding in
-        guard let header = facts.compact?.header else { return nil }
-        guard let value = header["typ"] else { return .passed }
-        let name = value.string?.lowercased() ?? ""
-        return finding.judge(.json(value), name == "jwt" || facts.profile == .devices && name.hasSuffix("+jwt"))
-    }
-
-    // MARK: - The factor and its key
-
-    private static let deviceFactor = Rule(
-        "ssws-factor", "iss with the id of the path's factor, which is active and the user's", validatorPage,
-        orFail: .sswsFactor
-    ) { facts, finding in
-        guard let token = facts.compact else { return nil }
-        guard let factor = facts.factor else {
-            return finding.judge(.text("no push factor \(facts.path.factor) of user \(facts.path.user)"), false)
-        }
-        guard factor.status == .active else {
-            return finding.judge(.text("\(factor.id), which is \(factor.status.rawValue)"), false)
-        }
-        let issuer = token.claims?["iss"]
-        return finding.judge(issuer.map(Fact.json) ?? .absent, issuer?.string?.hasSameBytes(as: factor.id) == true)
-    }
-
-    private static let deviceSignature = Rule(
-        "ssws-signature", "a signature by the factor's key", validatorPage, orFail: .sswsSignature
-    ) { facts, finding in
-        guard let token = facts.compact else { return nil }
-        guard let key = facts.key, let algorithm = token.namedAlgorithm(among: facts.algorithms) else {
-            finding?.note = "There is no key or algorithm to judge it by."
-            // A factor that has no usable key cannot have signed anything.
-            return facts.factor != nil && facts.key == nil ? .failed : .notJudged
-        }
-        return token.signature(by: key, algorithm: algorithm, &finding)
-    }
+    private static let deviceKey = [
+        Rule(
+            "ssws-factor", "iss with the id of the path's factor, which is active and the user's", validatorPage,
+            orFail: .sswsFactor
+        ) { facts, finding in
+            guard let token = facts.compact else { return nil }
+            guard let factor = facts.factor else {
+                return finding.judge(.text("no push factor \(facts.path.factor) of user \(facts.path.user)"), false)
+            }
+            guard factor.status == .active else {
+                return finding.judge(.text("\(factor.id), which is \(factor.status.rawValue)"), false)
+            }
+            let issuer = token.claims?["iss"]
+            return finding.judge(issuer.map(Fact.json) ?? .absent, issuer?.string?.hasSameBytes(as: factor.id) == true)
+        },
+        Rule("ssws-signature", "a signature by the factor's key", validatorPage, orFail: .sswsSignature) {
+            facts, finding in
+            guard let token = facts.compact else { return nil }
+            guard let key = facts.key, let algorithm = token.namedAlgorithm(among: facts.algorithms) else {
+                finding?.note = "There is no key or algorithm to judge it by."
+                // A factor that has no usable key cannot have signed anything.
+                return facts.factor != nil && facts.key == nil ? .failed : .notJudged
+            }
+            return token.signature(by: key, algorithm: algorithm, &finding)
+        },
+    ]
 
     // MARK: - Claims
 

@@ -4,13 +4,6 @@ import JSON
 import Tokens
 import Wire
 
-extension HTTPField.Name {
-    /// RFC 9449 section 4.1.
-    static let dpop = Self("DPoP") ?? .authorization
-    /// RFC 9449 section 8; written as in the documented answer (guide:dpop).
-    static let dpopNonce = Self("dpop-nonce") ?? .eTag
-}
-
 /// A proof that the sender of a request has a private key (RFC 9449 section 4.2).
 final class OktaProof: Sendable {
     /// Source: ref.
@@ -71,9 +64,7 @@ enum OktaProofKey: Sendable {
 }
 
 struct OktaProofFacts: OktaRuleFacts {
-    /// The access token beside a proof.
     struct Access: Sendable {
-        /// Whether it came under the scheme `DPoP`.
         let isUnderDPoP: Bool
         /// The thumbprint of the key that it is bound to; `nil` for none.
         let boundKey: String?
@@ -114,7 +105,7 @@ struct OktaProofFacts: OktaRuleFacts {
     var compact: CompactToken? { proof?.compact }
 
     /// The addresses that `htu` may name: those of the request in each form in which clients select the sandbox.
-    var addresses: [String] { sandbox.publicBase.addresses(of: sandbox.name).map { $0 + path } }
+    var addresses: [String] { sandbox.addresses.map { $0 + path } }
 }
 
 /// A proof that was judged as far as that is possible without the state.
@@ -215,6 +206,11 @@ extension OktaUsedID {
 extension OktaCredentials {
     /// The thumbprint of the key that the request proves to have; only valid once the call has passed its checks.
     var proofKey: String? { proof?.facts.proof?.key.thumbprint }
+}
+
+extension SandboxIdentity {
+    /// The addresses of the sandbox, one for each way in which clients name it.
+    var addresses: [String] { publicBase.addresses(of: name) }
 }
 
 /// An address on the web, reduced to what counts when two are compared: scheme, host, port and path.

@@ -6,14 +6,12 @@ import Tokens
 /// A token of a server as it reads it back; its members are unverified.
 final class OktaToken: Sendable {
     let compact: CompactToken
-    /// The header's `kid`.
     let keyID: String?
     let issuer: String?
     /// The `jti`.
     let id: String?
     /// The id of the user; `nil` in the token of a service or guest.
     let userID: String?
-    /// The id of the client that got the token.
     let clientID: String?
     let scopes: [String]
     // One slot, since nearly every token meets one key only.
@@ -96,10 +94,9 @@ struct OktaTokenFacts: OktaRuleFacts {
         guard let issuer = token.issuer else { return }
         isOwn =
             server.isIssuer(issuer, at: base)
-            || sandbox.publicBase.addresses(of: sandbox.name).contains { server.isIssuer(issuer, at: $0) }
+            || sandbox.addresses.contains { server.isIssuer(issuer, at: $0) }
     }
 
-    /// The facts about a token that a request brings.
     init(_ token: OktaToken?, _ arrival: OktaArrival, at server: OktaServer) {
         self.init(
             arrival.vendor, token, at: server, arrival.authenticationContext.changedKeys, in: arrival.sandbox,
@@ -113,24 +110,21 @@ struct OktaTokenFacts: OktaRuleFacts {
     /// The server's issuer in each form.
     var issuers: [String] {
         guard let setting else { return [] }
-        return setting.sandbox.publicBase.addresses(of: setting.sandbox.name).map(setting.server.issuer)
+        return setting.sandbox.addresses.map(setting.server.issuer)
     }
 
     var keyIDs: [String] { setting.map { keyIDs(of: $0.server, $0) } ?? [] }
 
     var keyMistake: String? {
         guard let setting, let id = token?.keyID else { return nil }
-        let owner = setting.vendor.accounts.servers.first {
-            keyIDs(of: $0, setting).contains { $0.hasSameBytes(as: id) }
-        }
+        let owner = setting.vendor.accounts.servers.first { keyIDs(of: $0, setting).contains(exactly: id) }
         return owner.map { "It is a key of server \($0.id); this endpoint is that of server \(setting.server.id)." }
             ?? "The key was never published here, or it has left since."
     }
 
-    /// Where the token seems to come from.
     var issuerMistake: String? {
         guard let setting, let issuer = token?.issuer else { return nil }
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        let bases = setting.sandbox.addresses
         for server in setting.vendor.accounts.servers where bases.contains(where: { server.isIssuer(issuer, at: $0) }) {
             return "It is the issuer of server \(server.id); this endpoint is that of server \(setting.server.id)."
         }
@@ -157,8 +151,7 @@ enum OktaTokenRules {
             Rule("token-in-query", "no access_token in the query", "codes", orFail: .accessTokenInQuery) {
                 facts, finding in facts.isInQuery ? finding.judge(.text("access_token in the query"), false) : nil
             },
-            .bearerPresent(
-                "token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing),
+            .bearerPresent("token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing),
         ] + Rule.bearerOnce(orFail: .accessTokenInvalid) + form + [notIDToken, expiryPresent, expiry])
 
     /// Any token of the server, wherever it was sent.
@@ -181,43 +174,37 @@ enum OktaTokenRules {
         Rule.structure(orFail: .accessTokenInvalid)
         + [
             Rule(.algorithm(is: .rs256, source: "ref"), orFail: .accessTokenInvalid),
-            Rule(.critical(), orFail: .accessTokenInvalid), Rule(.keyReferences), key, signature, issuer,
+            Rule(.critical(), orFail: .accessTokenInvalid), Rule(.keyReferences),
+            Rule("key-published", "kid of a published key of the server", "ref", orFail: .accessTokenInvalid) {
+                facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let header = token.compact.header else { return .notJudged }
+                let outcome = finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
+                if outcome == .failed {
+                    finding?.expected = .anyOf(facts.keyIDs)
+                    finding?.note = facts.keyMistake
+                }
+                return outcome
+            },
+            Rule("signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid) { facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let key = facts.key else { return .notJudged }
+                return token.signature(by: key, &finding)
+            },
+            Rule(
+                "issuer", "the issuer of the server", "ref; any form of the sandbox's address: ours",
+                orFail: .accessTokenInvalid
+            ) { facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let claims = token.compact.claims else { return .notJudged }
+                let outcome = finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
+                if outcome == .failed {
+                    finding?.expected = .anyOf(facts.issuers)
+                    finding?.note = facts.issuerMistake
+                }
+                return outcome
+            },
         ]
-
-    private static let key = Rule(
-        "key-published", "kid of a published key of the server", "ref", orFail: .accessTokenInvalid
-    ) { facts, finding in
-        guard let token = facts.token else { return nil }
-        guard let header = token.compact.header else { return .notJudged }
-        let outcome = finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
-        if outcome == .failed {
-            finding?.expected = .anyOf(facts.keyIDs)
-            finding?.note = facts.keyMistake
-        }
-        return outcome
-    }
-
-    private static let signature = Rule(
-        "signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid
-    ) { facts, finding in
-        guard let token = facts.token else { return nil }
-        guard let key = facts.key else { return .notJudged }
-        return token.signature(by: key, &finding)
-    }
-
-    private static let issuer = Rule(
-        "issuer", "the issuer of the server", "ref; any form of the sandbox's address: ours",
-        orFail: .accessTokenInvalid
-    ) { facts, finding in
-        guard let token = facts.token else { return nil }
-        guard let claims = token.compact.claims else { return .notJudged }
-        let outcome = finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
-        if outcome == .failed {
-            finding?.expected = .anyOf(facts.issuers)
-            finding?.note = facts.issuerMistake
-        }
-        return outcome
-    }
 
     private static let notIDToken = Rule(
         "access-token", "an access token, whose jti begins with “AT.”", "ours", .ours, orFail: .accessTokenInvalid

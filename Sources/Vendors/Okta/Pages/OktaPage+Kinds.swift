@@ -131,7 +131,6 @@ extension OktaPage {
     }
 
     struct Push: Sendable {
-        /// The number to pick on the device.
         var number: String?
     }
 
@@ -162,7 +161,6 @@ extension OktaPage {
 
     struct Scope: Sendable {
         var name: String
-        /// What the user reads.
         var text: String
         /// Whether the app gets nothing without it. A browser leaves such a box out of the form, so the server adds it.
         var isRequired = false

@@ -22,7 +22,6 @@ struct OktaPage: Sendable {
     var refresh: Int?
     var policy = OktaContentPolicy()
 
-    /// The page for a client that asked for JSON.
     var json: JSON {
         var object: JSONObject = ["page": .string(name)]
         for member in members { object.append(member.name, member.value) }
@@ -83,7 +82,6 @@ struct OktaPages: Sendable {
 /// Why a page is shown again.
 struct OktaPageAlert: Sendable {
     var failure: String
-    /// What the user reads.
     var text: String
     /// The fields to correct, by name.
     var fields: [String] = []
@@ -129,7 +127,6 @@ enum OktaPageFormat: Sendable {
 
 /// What a page may load, run and send, and who may show it in a frame; all else is forbidden.
 struct OktaContentPolicy: Sendable {
-    /// Where the forms may lead.
     var forms = Forms.own(andThen: nil)
     /// The only script that runs, exactly as it stands between the tags.
     var script: String?
@@ -179,10 +176,6 @@ extension Response {
         policy.apply(to: &response)
         return response
     }
-}
-
-extension HTTPField.Name {
-    static let referrerPolicy = Self("Referrer-Policy") ?? .contentSecurityPolicy
 }
 
 /// Where a redirect URI leads, as far as a browser's policies can say it: an origin, or the scheme of an app.

@@ -14,12 +14,9 @@ extension Okta {
         try Refused.require(
             isTrusted || channel == "EMAIL" || kind != nil, .recoveryForbidden,
             "found factorType \(channel ?? "absent"); expected EMAIL, SMS or CALL, or the API token of a trusted app")
-        let known = state.user(name)
-        guard var user = known else {
-            if isTrusted {
-                throw Refused(
-                    .recoveryUserUnknown, because: "no user has the login or id \(name); expected one that exists")
-            }
+        guard var user = state.user(name) else {
+            try Refused.require(
+                !isTrusted, .recoveryUserUnknown, "no user has the login or id \(name); expected one that exists")
             return pretendRecovery(for: name, isUnlock, kind, &call)
         }
         try Refused.require(
@@ -37,7 +34,8 @@ extension Okta {
             state.change(user)
             state.sendCode(to: factor, call.identifiers)
             let authn = OktaAuthn(step: .recoveryChallenge, userID: user.id, factorID: factor.id)
-            return show(OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment), call, &state)
+            let transaction = OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment)
+            return transaction.show(call, &state)
         }
         user.recoveryToken = call.identifiers.oktaID(ofLength: 20)
         state.change(user)
@@ -58,8 +56,8 @@ extension Okta {
             note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)")
         guard let kind else { return .json(emailChallenge(isUnlock)) }
         let authn = OktaAuthn(step: .recoveryChallenge)
-        return challenge(
-            OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment), isUnlock, kind, call)
+        let transaction = OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment)
+        return transaction.challenge(isUnlock, kind, call)
     }
 
     private static func emailChallenge(_ isUnlock: Bool) -> JSON {
@@ -81,25 +79,10 @@ extension Okta {
         }
         if isAgain {
             state.sendCode(to: factor, call.identifiers)
-            return show(transaction, call, &state)
+            return transaction.show(call, &state)
         }
         try call.use(code, of: factor, as: "token", &state)
-        return recover(user, by: transaction, asks: user.recoveryQuestion != nil, call, &state)
-    }
-
-    /// What comes after what the user has shown: the question, the end of a lockout, or a new password.
-    private static func recover(
-        _ user: OktaUser, by transaction: Transaction, asks: Bool, _ call: OktaCall, _ state: inout State
-    ) -> Reply {
-        var (transaction, user) = (transaction, user)
-        if !asks, user.status == .lockedOut {
-            user.set(.active, at: call.moment)
-            state.change(user)
-            state.stateTokens.remove(transaction.key)
-            return .json(["status": "SUCCESS", "recoveryType": "UNLOCK"])
-        }
-        transaction.content.step = asks ? .recovery : .passwordReset
-        return show(transaction, call, &state)
+        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
     }
 
     static func redeemRecoveryToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -109,24 +92,36 @@ extension Okta {
             .stateTokenInvalid, "no user has this recoveryToken; expected one that was not used")
         let transaction = OktaTicket(
             call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
-        return recover(user, by: transaction, asks: user.recoveryQuestion != nil, call, &state)
+        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
     }
 
     static func answerRecoveryQuestion(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (token, answer) = try call.json { ($0.text("stateToken"), $0.text("answer")) }
         let (transaction, user) = try call.transaction(token, at: [.recovery], in: state)
         try user.requireAnswer(answer)
-        return recover(user, by: transaction, asks: false, call, &state)
+        return transaction.recover(user, asks: false, call, &state)
+    }
+}
+
+extension Okta.Transaction {
+    /// What comes after what the user has shown: the question, the end of a lockout, or a new password.
+    fileprivate func recover(_ user: OktaUser, asks: Bool, _ call: OktaCall, _ state: inout OktaState) -> Reply {
+        var (transaction, user) = (self, user)
+        if !asks, user.status == .lockedOut {
+            user.set(.active, at: call.moment)
+            state.change(user)
+            state.stateTokens.remove(transaction.key)
+            return .json(["status": "SUCCESS", "recoveryType": "UNLOCK"])
+        }
+        transaction.content.step = asks ? .recovery : .passwordReset
+        return transaction.show(call, &state)
     }
 
     /// Asks for the code of a recovery, without a word on its user. Source: ref (authn), with the case of its examples.
-    static func challenge(
-        _ transaction: Transaction, _ isUnlock: Bool, _ kind: OktaFactor.Kind, _ call: OktaCall
-    ) -> Reply {
+    func challenge(_ isUnlock: Bool, _ kind: OktaFactor.Kind, _ call: OktaCall) -> Reply {
         let path = "recovery/factors/\(kind.rawValue.uppercased())"
         return .json([
-            "stateToken": .string(transaction.id), "expiresAt": .string(transaction.expires.shown),
-            "status": .string(transaction.content.step.rawValue),
+            "stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(content.step.rawValue),
             "factorType": .string(kind == .sms ? "SMS" : kind.rawValue),
             "recoveryType": isUnlock ? "UNLOCK" : "PASSWORD",
             "_links": [

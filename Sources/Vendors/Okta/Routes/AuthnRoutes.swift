@@ -42,7 +42,7 @@ extension Okta {
             let token = body.optionalText("stateToken")
             return (token, token == nil ? body.text("username") : "", token == nil ? body.text("password") : "")
         }
-        if let token { return show(try call.transaction(token, in: state).0, call, &state) }
+        if let token { return try call.transaction(token, in: state).0.show(call, &state) }
         let user = try Refused.require(
             state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
         guard let known = user.password, known.hasSameBytes(as: password) else {
@@ -56,7 +56,7 @@ extension Okta {
             "\(user.login) is \(user.status.rawValue); expected ACTIVE or PASSWORD_EXPIRED")
         let transaction = OktaTicket(
             call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
-        return proceed(with: transaction, of: user, call, &state)
+        return transaction.proceed(of: user, call, &state)
     }
 
     /// Verifies a factor; without a code it is sent, or the device asked.
@@ -75,16 +75,16 @@ extension Okta {
             if result == .success { break }
             // After one that has ended, the next request begins another.
             transaction.content.challenge = result == .waiting ? challenge.number : nil
-            return show(transaction, call, &state, result)
+            return transaction.show(call, &state, result)
         case .sms where code == nil, .call where code == nil:
             state.sendCode(to: factor, call.identifiers)
-            return show(transaction, call, &state)
+            return transaction.show(call, &state)
         case .totp, .sms, .call, .question:
             guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
             try call.use(code, of: factor, &state)
         }
         transaction.content.note(factor)
-        return proceed(with: transaction, of: user, call, &state)
+        return transaction.proceed(of: user, call, &state)
     }
 
     /// Enrolls a factor for a user who needs one and has none.
@@ -94,7 +94,7 @@ extension Okta {
         let factor = try call.enroll(of: user, &state)
         (transaction.content.step, transaction.content.factorID) = (.mfaEnrollActivate, factor.id)
         if factor.status == .active { transaction.content.note(factor) }
-        return proceed(with: transaction, of: user, call, &state)
+        return transaction.proceed(of: user, call, &state)
     }
 
     /// Activates it by a code, which may be sent again.
@@ -106,12 +106,12 @@ extension Okta {
         let factor = try call.factor(of: user, in: state)
         if isAgain {
             if factor.phone != nil { state.sendCode(to: factor, call.identifiers) }
-            return show(transaction, call, &state)
+            return transaction.show(call, &state)
         }
         try call.use(code, of: factor, &state)
         state.factors.change(factor.key) { $0.status = .active }
         transaction.content.note(factor)
-        return proceed(with: transaction, of: user, call, &state)
+        return transaction.proceed(of: user, call, &state)
     }
 
     /// Puts the change of a password off.
@@ -119,7 +119,7 @@ extension Okta {
         let token = try call.json { $0.text("stateToken") }
         var (transaction, user) = try call.transaction(token, at: [.passwordWarn], in: state)
         transaction.content.isWarned = true
-        return proceed(with: transaction, of: user, call, &state)
+        return transaction.proceed(of: user, call, &state)
     }
 
     /// Cancels a transaction, or goes back to the choice of a factor.
@@ -135,7 +135,7 @@ extension Okta {
         if isEnrolling, let factor = state.factors[transaction.content.factorID ?? ""] { state.remove(factor) }
         transaction.content.step = isEnrolling ? .mfaEnroll : .mfaRequired
         (transaction.content.factorID, transaction.content.challenge) = (nil, nil)
-        return show(transaction, call, &state)
+        return transaction.show(call, &state)
     }
 
     /// Sets a new password: in place of an old one, or after a recovery.
@@ -150,14 +150,14 @@ extension Okta {
         call.note(new, of: user)
         state.change(user)
         transaction.content.isWarned = true
-        return proceed(with: transaction, of: user, call, &state)
+        return transaction.proceed(of: user, call, &state)
     }
+}
 
+extension Okta.Transaction {
     /// What comes after what the user has shown: a further step, or the session token.
-    private static func proceed(
-        with transaction: Transaction, of user: OktaUser, _ call: OktaCall, _ state: inout State
-    ) -> Reply {
-        var transaction = transaction
+    fileprivate func proceed(of user: OktaUser, _ call: OktaCall, _ state: inout OktaState) -> Reply {
+        var transaction = self
         let hasFactor = state.factors(of: user.id).contains { $0.status == .active }
         let isVerified = transaction.content.methods.contains("mfa")
         if call.switches.authnMFA != .off, hasFactor, !isVerified {
@@ -172,22 +172,21 @@ extension Okta {
             state.stateTokens.remove(transaction.key)
             let authentication = OktaAuthentication(
                 userID: user.id, moment: call.moment, methods: transaction.content.methods)
-            let token = OktaTicket(call.identifiers.opaque(ofLength: 43), for: authentication, at: call.moment)
+            let token = OktaTicket<OktaAuthentication>(
+                call.identifiers.opaque(ofLength: 43), for: authentication, at: call.moment)
             state.sessionTokens.add(token, within: OktaState.shortBound)
             return .json([
                 "expiresAt": .string(token.expires.shown), "status": "SUCCESS", "sessionToken": .string(token.id),
                 "_embedded": ["user": user.signedIn()], "_links": ["cancel": call.link("cancel")],
             ])
         }
-        return show(transaction, call, &state)
+        return transaction.show(call, &state)
     }
 
     /// Keeps a transaction and shows it.
-    static func show(
-        _ transaction: Transaction, _ call: OktaCall, _ state: inout State, _ result: OktaTransaction.Result? = nil
-    ) -> Reply {
-        state.stateTokens.add(transaction, within: OktaState.shortBound)
-        let (authn, user) = (transaction.content, state.users[transaction.content.userID] ?? OktaUser())
+    func show(_ call: OktaCall, _ state: inout OktaState, _ result: OktaTransaction.Result? = nil) -> Reply {
+        state.stateTokens.add(self, within: OktaState.shortBound)
+        let (authn, user) = (content, state.users[content.userID] ?? OktaUser())
         let factor = state.factors[authn.factorID ?? ""] ?? OktaFactor()
         var embedded: JSONObject = ["user": user.signedIn(asking: authn.step == .recovery)]
         var links: JSONObject = [:]
@@ -199,7 +198,7 @@ extension Okta {
             embedded.append("policy", ["expiration": ["passwordExpireDays": 5]])
             links.append("skip", call.link("skip", "skip"))
         case .passwordReset: links.append("next", call.link("credentials/reset_password", "resetPassword"))
-        case .recoveryChallenge: return challenge(transaction, user.status == .lockedOut, factor.kind, call)
+        case .recoveryChallenge: return challenge(user.status == .lockedOut, factor.kind, call)
         case .recovery: links.append("next", call.link("recovery/answer", "answer"))
         case .mfaRequired:
             let factors = state.factors(of: user.id).filter { $0.status == .active }
@@ -235,8 +234,7 @@ extension Okta {
         }
         links.append("cancel", call.link("cancel"))
         var answer: JSONObject = [
-            "stateToken": .string(transaction.id), "expiresAt": .string(transaction.expires.shown),
-            "status": .string(authn.step.rawValue),
+            "stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(authn.step.rawValue),
         ]
         if authn.step == .recovery { answer.append("recoveryType", user.status == .lockedOut ? "UNLOCK" : "PASSWORD") }
         if let result { answer.append("factorResult", .string(result.rawValue)) }

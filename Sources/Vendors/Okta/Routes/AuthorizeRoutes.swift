@@ -12,8 +12,8 @@ extension Okta {
         let parameters = call.credentials.parameters
         guard let client = parameters["client_id"].flatMap({ state.clients[$0] }) else {
             let found = parameters["client_id"].map { "no client has the id \($0)" } ?? "there is no client_id"
-            let hint = Nearest.hint(to: parameters["client_id"] ?? "", among: state.clients.all.prefix(20).map(\.id))
-            throw Refused(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
+            let hint = state.clients.hint(to: parameters["client_id"] ?? "", by: \.id)
+            throw Refusal(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
         }
         let request: OktaAuthorizeRequest
         if let id = parameters["request_uri"] {
@@ -30,19 +30,14 @@ extension Okta {
         (signIn.request, signIn.began) = (request, call.moment)
         let policy = OktaSignInPolicy(request, client, server, call.switches)
         return try finishing(signIn, &state) { (state) throws(Refused) in
-            signIn.authentication = try authenticatedUser(policy, call, state)
-            if signIn.authentication == nil, !policy.isOnPage {
-                signIn.authentication = try anybody(policy, call, state)
-            }
-            return try proceed(signIn, policy, &call, &state)
+            try policy.begin(signIn, &call, &state)
         }
     }
 
     static func requireForm(_ call: OktaCall) throws(Refused) {
-        guard call.request.method == .post, !call.request.isForm else { return }
-        throw Refused(
-            .mediaType,
-            because: "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
+        try Refused.require(
+            call.request.method != .post || call.request.isForm, .mediaType,
+            "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
                 + "application/x-www-form-urlencoded")
     }
 
@@ -56,47 +51,6 @@ extension Okta {
             if error.failure.reachesClient { state.finish(signIn) }
             throw error
         }
-    }
-
-    /// Who is signed in already: by a session token, or by the browser's session; `nil` for nobody.
-    static func authenticatedUser(
-        _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> OktaAuthentication? {
-        let request = policy.request
-        if let token = request.sessionToken {
-            let known = state.sessionTokens[token].flatMap { $0.complaint(at: call.moment) == nil ? $0 : nil }
-            var authentication = try Refused.require(
-                known?.content, .loginRequired,
-                "sessionToken is unknown, used or expired; expected one of authn, used once")
-            (authentication.moment, authentication.sessionToken) = (call.moment, token)
-            return authentication
-        }
-        let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
-        if let session, !request.prompts.contains(.login), policy.accepts(session, at: call.moment) {
-            return OktaAuthentication(
-                userID: session.userID, moment: session.authenticated, methods: session.methods, sessionID: session.id)
-        }
-        guard policy.asksNobody else { return nil }
-        if let session, let age = request.maxAge {
-            throw Refused(
-                .reauthenticationRequired,
-                because: "the user signed in at \(session.authenticated.rfc3339); expected at most \(age) s ago")
-        }
-        throw Refused(
-            .loginRequired,
-            because: "\(missingSession(call)), and prompt is none; expected a session or another prompt")
-    }
-
-    /// The user who signs in without being asked: the one of `login_hint`, else the default user (ours).
-    static func anybody(
-        _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> OktaAuthentication {
-        let name = policy.request.loginHint ?? call.vendor.accounts.defaultUserID
-        let user = try Refused.require(
-            state.user(name), .accessDenied,
-            "found \(policy.request.loginHint == nil ? "the default user" : "login_hint") \(name); expected the login or id of "
-                + "a user\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
-        return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 
     // MARK: - Pushed authorization requests (RFC 9126)
@@ -207,7 +161,8 @@ extension Response {
     /// The answer that takes a browser to another address; a client that asks a page for JSON gets the address.
     static func onward(to location: String, from request: Request) -> Response {
         var response: Response
-        if request.isForPage, OktaPageFormat(preferredBy: request) == .json {
+        let isForPage = request.path.hasPrefix("/login/") || request.path == "/activate"
+        if isForPage, OktaPageFormat(preferredBy: request) == .json {
             response = .json(["location": .string(location)])
             response.fields[.cacheControl] = "no-store"
         } else {
@@ -220,24 +175,17 @@ extension Response {
     }
 }
 
-extension Request {
-    /// Whether it is for one of the pages on which people sign in.
-    var isForPage: Bool { path.hasPrefix("/login/") || path == "/activate" }
-}
-
 extension OktaClient {
     /// Whether the client is registered with that redirect URI. For native apps, the port of a loopback address is free
     /// (RFC 8252 section 7.3; that Okta allows it: ours).
     func allows(redirectURI: String, _ switches: OktaSwitches) -> Bool {
-        if hasRegistered(redirectURI) || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI) {
+        if redirectURIs.contains(exactly: redirectURI)
+            || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI)
+        {
             return true
         }
         guard type == .native, let asked = Self.withoutLoopbackPort(redirectURI) else { return false }
         return redirectURIs.contains { Self.withoutLoopbackPort($0)?.hasSameBytes(as: asked) == true }
-    }
-
-    func hasRegistered(_ redirectURI: String) -> Bool {
-        redirectURIs.contains { $0.hasSameBytes(as: redirectURI) }
     }
 
     private static func isLocal(_ uri: String) -> Bool {

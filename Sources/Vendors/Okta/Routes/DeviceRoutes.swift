@@ -13,8 +13,13 @@ extension Okta {
             open < OktaDeviceGrant.mostOpen, .userCodesTooMany,
             "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than "
                 + "\(OktaDeviceGrant.mostOpen)")
+        let id = call.identifiers.uuid()
+        var userCode: String
+        repeat {
+            userCode = OktaUserCode.draw(from: call.identifiers)
+        } while state.deviceGrants[named: ExactText(userCode)] != nil
         let device = OktaDeviceGrant(
-            id: call.identifiers.uuid(), userCode: state.freshUserCode(call.identifiers),
+            id: id, userCode: userCode,
             authorization: OktaAuthorization(clientID: client.id, serverID: server.id, scopes: scopes),
             expires: call.moment + OktaDeviceGrant.lifetime, interval: call.switches.deviceIntervalSeconds)
         state.deviceGrants.add(device, within: OktaState.shortBound)
@@ -39,48 +44,35 @@ extension OktaCall {
     }
 }
 
-extension OktaState {
-    fileprivate func freshUserCode(_ identifiers: IdentifierSource) -> String {
-        while true {
-            let code = OktaUserCode.draw(from: identifiers)
-            if deviceGrants[named: ExactText(code)] == nil { return code }
-        }
-    }
-}
-
 /// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
-extension Okta {
-    static func redeemDeviceCode(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let code = try request.parameters.required("device_code")
-        let device = try device(code, request, in: state, at: call.moment)
+extension OktaTokenRequest {
+    func redeemDeviceCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let code = try parameters.required("device_code")
+        let device = try device(code, in: state, at: call.moment)
         switch device.status {
         case .pending: throw poll(device, &call, &state)
         case .denied:
             let user = device.authorization.userID ?? "the user"
             throw Refused(.deviceDenied, because: "found that \(user) refused the device; expected an approval")
         case .approved, .used:
-            try requireActive(device.authorization, in: state, orFail: .deviceDenied)
-            return try grantTokens(device.authorization, &call, &state, request) { _, state in
+            try Okta.requireActive(device.authorization, in: state, orFail: .deviceDenied)
+            return try grantTokens(device.authorization, &call, &state) { _, state in
                 state.deviceGrants.change(device.key) { $0.status = .used }
             }
         }
     }
 
     /// The request of a device, if it is this client's and server's and still counts.
-    private static func device(
-        _ code: String, _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaDeviceGrant {
+    private func device(_ code: String, in state: State, at moment: Moment) throws(Refused) -> OktaDeviceGrant {
         let device = try Refused.require(
             state.deviceGrants[code], .deviceCodeInvalid,
             "found a device code that is unknown here; expected one of this sandbox")
-        let (client, server) = (device.authorization.clientID, device.authorization.serverID)
+        let first = device.authorization
         let complaint: String? =
-            if !client.hasSameBytes(as: request.client.id) {
-                "found client \(request.client.id); expected \(client), which got the device code"
-            } else if !server.hasSameBytes(as: request.server.id) {
-                "found server \(request.server.id); expected \(server), which gave the device code"
+            if !first.clientID.hasSameBytes(as: client.id) {
+                "found client \(client.id); expected \(first.clientID), which got the device code"
+            } else if !first.serverID.hasSameBytes(as: server.id) {
+                "found server \(server.id); expected \(first.serverID), which gave the device code"
             } else if device.status == .used {
                 "found a device code that was used; expected one use"
             } else if moment >= device.expires + OktaDeviceGrant.memory {
@@ -96,7 +88,7 @@ extension Okta {
     }
 
     /// Notes a poll that nobody has answered yet, and how long after the last one it came.
-    private static func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
+    private func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
         let moment = call.moment
         let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
         let isEarly = pause.map { (0..<Double(device.interval)).contains($0) } ?? false
@@ -153,11 +145,6 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
         if isTooEarly { interval = min(interval + 5, Self.longestInterval) }
     }
 
-    mutating func answer(_ authorization: OktaAuthorization, approves: Bool) {
-        self.authorization = authorization
-        status = approves ? .approved : .denied
-    }
-
     var key: ExactText { ExactText(id) }
     var names: [ExactText] { [ExactText(userCode)] }
     /// The devices of a client are counted together.
@@ -183,9 +170,8 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
 enum OktaUserCode {
     /// Capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
     private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
-    private static let length = 8
 
-    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(length, of: alphabet) }
+    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(8, of: alphabet) }
 
     /// What a user meant: case, blanks and hyphens do not count (observed, widget).
     static func read(_ text: String) -> String { String(text.uppercased().filter { $0 != "-" && !$0.isWhitespace }) }
@@ -195,10 +181,7 @@ extension OktaState {
     /// The device that waits for an answer under a user code, as a user types it; `nil` for an unknown, answered or
     /// expired one.
     func openDevice(_ userCode: String, at moment: Moment) -> OktaDeviceGrant? {
-        guard let device = deviceGrants[named: ExactText(OktaUserCode.read(userCode))], device.isOpen(at: moment) else {
-            return nil
-        }
-        return device
+        deviceGrants[named: ExactText(OktaUserCode.read(userCode))].flatMap { $0.isOpen(at: moment) ? $0 : nil }
     }
 
     /// How many devices of a client wait for an answer; those that need not be remembered any more are removed first.
@@ -211,7 +194,10 @@ extension OktaState {
     }
 
     mutating func answer(_ device: OktaDeviceGrant, _ authorization: OktaAuthorization, approves: Bool) {
-        deviceGrants.change(device.key) { $0.answer(authorization, approves: approves) }
+        deviceGrants.change(device.key) { device in
+            device.authorization = authorization
+            device.status = approves ? .approved : .denied
+        }
     }
 }
 
@@ -244,16 +230,19 @@ extension Okta {
         let user = try state.user(named: try call.text("user") ?? call.vendor.accounts.defaultUserID)
         try ControlRefusal.require(
             user.isActive, "user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
-        state.answer(device, device.authorization.signedIn(user, at: call.moment), approves: approves)
+        // As if the user had signed in with the password now.
+        var authorization = device.authorization
+        (authorization.userID, authorization.authenticated) = (user.id, call.moment)
+        (authorization.methods, authorization.sessionID) = (["pwd"], nil)
+        state.answer(device, authorization, approves: approves)
         return result(device)
     }
 
     private static func openDevice(_ call: Action, _ state: State) throws(ControlRefusal) -> OktaDeviceGrant {
         let code = try call.required("user_code")
-        let device = try ControlRefusal.require(
+        return try ControlRefusal.require(
             state.openDevice(code, at: call.moment),
             "no device waits under user code \(code); it is unknown, answered or expired")
-        return device
     }
 
     private static func result(_ device: OktaDeviceGrant) -> JSON {

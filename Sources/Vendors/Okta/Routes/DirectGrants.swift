@@ -2,90 +2,79 @@ import Emulation
 import JSON
 
 /// The grants of direct authentication, each for one factor. Source: guide:configure-direct-auth-grants, api.
-extension Okta {
+extension OktaTokenRequest {
     /// The grant `otp`: a one-time password first.
-    static func redeemOneTimePassword(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let scopes = try request.server.scopes(of: request.parameters.words("scope"))
-        let user = try user(try loginHint(request.parameters), in: state)
-        let factor = try factor(.totp, of: user.id, in: state)
-        try use(request.parameters["otp"], of: factor, in: &state, at: call.moment)
-        let authorization = firstFactor("otp", of: user.id, scopes, call, request)
-        return try passFirstFactor(authorization, &call, &state, request)
+    func redeemOneTimePassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let scopes = try server.scopes(of: parameters.words("scope"))
+        let user = try Okta.user(try Okta.loginHint(parameters), in: state)
+        let factor = try Okta.factor(.totp, of: user.id, in: state)
+        try use(parameters["otp"], of: factor, in: &state, at: call.moment)
+        let authorization = firstFactor("otp", of: user.id, scopes, call)
+        return try passFirstFactor(authorization, &call, &state)
     }
 
     /// The grant `oob`: an answer out of band first.
-    static func redeemOutOfBandCode(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let scopes = try request.server.scopes(of: request.parameters.words("scope"))
-        let challenge = try oobChallenge(request, in: state, at: call.moment)
+    func redeemOutOfBandCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let scopes = try server.scopes(of: parameters.words("scope"))
+        let challenge = try oobChallenge(in: state, at: call.moment)
         try Refused.require(
             challenge.content.mfaToken == nil, .directNotAssociated,
             "found the oob_code of a second factor; expected one of a first factor")
-        try requireActive(challenge.content.authorization, in: state, orFail: .directUserUnknown)
-        try requireAnswer(to: challenge.content, request, in: &state, at: call.moment)
+        try Okta.requireActive(challenge.content.authorization, in: state, orFail: .directUserUnknown)
+        try requireAnswer(to: challenge.content, in: &state, at: call.moment)
         let userID = challenge.content.authorization.userID ?? ""
-        let authorization = firstFactor(challenge.content.channel.method, of: userID, scopes, call, request)
-        return try passFirstFactor(authorization, &call, &state, request) { state in
+        let authorization = firstFactor(challenge.content.channel.factor.method, of: userID, scopes, call)
+        return try passFirstFactor(authorization, &call, &state) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
     }
 
     /// The grant `mfa-otp`: a one-time password after another factor.
-    static func redeemSecondOneTimePassword(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let text = try request.parameters.required("mfa_token")
-        let token = try mfaToken(text, request, in: state, at: call.moment)
-        try requireSameScopes(token.content, request)
+    func redeemSecondOneTimePassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let text = try parameters.required("mfa_token")
+        let token = try mfaToken(text, in: state, at: call.moment)
+        try requireSameScopes(token.content)
         let factor = try secondFactor(.totp, after: token.content, in: state)
-        try use(request.parameters["otp"], of: factor, in: &state, at: call.moment)
-        return try passSecondFactor("otp", of: token, &call, &state, request)
+        try use(parameters["otp"], of: factor, in: &state, at: call.moment)
+        return try passSecondFactor("otp", of: token, &call, &state)
     }
 
     /// The grant `mfa-oob`: an answer out of band after another factor.
-    static func redeemSecondOutOfBandCode(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let challenge = try oobChallenge(request, in: state, at: call.moment)
-        let token = try mfaToken(of: challenge.content, request, in: state, at: call.moment)
-        try requireSameScopes(token.content, request)
-        try requireAnswer(to: challenge.content, request, in: &state, at: call.moment)
-        return try passSecondFactor(challenge.content.channel.method, of: token, &call, &state, request) { state in
+    func redeemSecondOutOfBandCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let challenge = try oobChallenge(in: state, at: call.moment)
+        let token = try mfaToken(of: challenge.content, in: state, at: call.moment)
+        try requireSameScopes(token.content)
+        try requireAnswer(to: challenge.content, in: &state, at: call.moment)
+        return try passSecondFactor(challenge.content.channel.factor.method, of: token, &call, &state) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
     }
 
     /// The sign-in whose second factor a challenge is. The request need not name it (guide leaves it out), but if it
     /// does, both must fit.
-    private static func mfaToken(
-        of challenge: OktaOOBChallenge, _ request: OktaTokenRequest, in state: State, at moment: Moment
+    private func mfaToken(
+        of challenge: OktaOOBChallenge, in state: State, at moment: Moment
     ) throws(Refused) -> OktaTicket<OktaAuthorization> {
-        let named = request.parameters["mfa_token"]
+        let named = parameters["mfa_token"]
         guard let known = challenge.mfaToken, named.map({ $0.hasSameBytes(as: known) }) ?? true else {
-            if let named { _ = try mfaToken(named, request, in: state, at: moment) }
+            if let named { _ = try mfaToken(named, in: state, at: moment) }
             let found = challenge.mfaToken == nil ? "of a first factor" : "that was begun with another mfa_token"
             throw Refused(.directNotAssociated, because: "found an oob_code \(found); expected one of this mfa_token")
         }
-        return try mfaToken(known, request, in: state, at: moment)
+        return try mfaToken(known, in: state, at: moment)
     }
 
-    /// The authorization of a user who showed one factor.
-    private static func firstFactor(
-        _ method: String, of userID: String, _ scopes: [String], _ call: OktaCall, _ request: OktaTokenRequest
+    private func firstFactor(
+        _ method: String, of userID: String, _ scopes: [String], _ call: OktaCall
     ) -> OktaAuthorization {
         OktaAuthorization(
-            clientID: request.client.id, serverID: request.server.id, userID: userID, scopes: scopes,
-            authenticated: call.moment, methods: [method])
+            clientID: client.id, serverID: server.id, userID: userID, scopes: scopes, authenticated: call.moment,
+            methods: [method])
     }
 
     // MARK: - Checking factors
 
-    private static func use(
-        _ code: String?, of factor: OktaFactor, in state: inout State, at moment: Moment
-    ) throws(Refused) {
+    private func use(_ code: String?, of factor: OktaFactor, in state: inout State, at moment: Moment) throws(Refused) {
         let code = try Refused.require(code, .directOTPWrong, "found no code; expected that of \(factor.id)")
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
@@ -98,15 +87,15 @@ extension Okta {
         }
     }
 
-    private static func requireAnswer(
-        to challenge: OktaOOBChallenge, _ request: OktaTokenRequest, in state: inout State, at moment: Moment
+    private func requireAnswer(
+        to challenge: OktaOOBChallenge, in state: inout State, at moment: Moment
     ) throws(Refused) {
         guard let factor = state.factors[challenge.factorID], factor.status == .active else {
             throw Refused(
                 .directFactorUnusable, because: "found factor \(challenge.factorID) removed; expected it active")
         }
         guard let id = challenge.transactionID else {
-            return try use(try request.parameters.required("binding_code"), of: factor, in: &state, at: moment)
+            return try use(try parameters.required("binding_code"), of: factor, in: &state, at: moment)
         }
         switch state.transaction(id, of: factor)?.result(at: moment) {
         case .success: return
@@ -121,15 +110,15 @@ extension Okta {
 
     // MARK: - What follows a first factor: tokens, or a second factor if the client needs one
 
-    static func passFirstFactor(
-        _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest,
+    func passFirstFactor(
+        _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State,
         noting note: (inout State) -> Void = { _ in }
     ) throws(Refused) -> Reply {
-        try requireAssigned(authorization.userID, to: request.client, in: state)
-        guard request.client.assurance == .two else {
-            return try grantTokens(authorization, &call, &state, request) { _, state in note(&state) }
+        try Okta.requireAssigned(authorization.userID, to: client, in: state)
+        guard client.assurance == .two else {
+            return try grantTokens(authorization, &call, &state) { _, state in note(&state) }
         }
-        let grants = try secondGrants(after: authorization, request, in: state)
+        let grants = try secondGrants(after: authorization, in: state)
         note(&state)
         let token = OktaTicket(call.identifiers.oktaID(ofLength: 20), for: authorization, at: call.moment)
         state.mfaTokens.add(token, within: OktaState.shortBound)
@@ -137,24 +126,24 @@ extension Okta {
             .mfaRequired,
             ["mfa_token": .string(token.id), "challenge_types": .array(grants.map { .string($0.rawValue) })],
             because: "found \(authorization.methods.joined(separator: ", ")) alone; expected a second factor, as the "
-                + "assurance of client \(request.client.id) is 2fa")
+                + "assurance of client \(client.id) is 2fa")
     }
 
-    static func passSecondFactor(
+    func passSecondFactor(
         _ method: String, of token: OktaTicket<OktaAuthorization>, _ call: inout OktaCall, _ state: inout State,
-        _ request: OktaTokenRequest, noting note: (inout State) -> Void = { _ in }
+        noting note: (inout State) -> Void = { _ in }
     ) throws(Refused) -> Reply {
-        try grantTokens(token.content.adding(method), &call, &state, request) { _, state in
+        try grantTokens(token.content.adding(method), &call, &state) { _, state in
             note(&state)
             state.mfaTokens.change(token.key) { $0.isUsed = true }
         }
     }
 
     /// The grants with which the user can show a second factor.
-    private static func secondGrants(
-        after authorization: OktaAuthorization, _ request: OktaTokenRequest, in state: State
+    private func secondGrants(
+        after authorization: OktaAuthorization, in state: State
     ) throws(Refused) -> [OktaGrantType] {
-        let (client, own) = (request.client, request.client.secondGrants)
+        let own = client.secondGrants
         let needed = "; expected " + [OktaGrantType.mfaOTP, .mfaOOB].names
         guard !own.isEmpty else {
             let reason = "found the grants \(client.grants.joined(separator: ", ")) of client \(client.id)\(needed)"
@@ -162,9 +151,9 @@ extension Okta {
             throw insufficient(client.grants.joined(separator: " "), reason)
         }
         var grants = own
-        if let text = request.parameters["grant_types_supported"] {
-            let words = request.parameters.words("grant_types_supported")
-            grants = own.filter { grant in words.contains { $0.hasSameBytes(as: grant.rawValue) } }
+        if let text = parameters["grant_types_supported"] {
+            let words = parameters.words("grant_types_supported")
+            grants = own.filter { grant in words.contains(exactly: grant.rawValue) }
             guard !grants.isEmpty else {
                 throw insufficient(text, "found grant_types_supported \(text); expected \(own.names)")
             }
@@ -176,33 +165,29 @@ extension Okta {
         return usable
     }
 
-    private static func insufficient(_ grants: String, _ reason: String) -> Refused {
-        Refused(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
+    private func insufficient(_ grants: String, _ reason: String) -> Refused {
+        Refusal(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
     }
 
     // MARK: - What was begun before
 
     /// A sign-in that waits for its second factor, if this request continues it.
-    static func mfaToken(
-        _ text: String, _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaTicket<OktaAuthorization> {
+    func mfaToken(_ text: String, in state: State, at moment: Moment) throws(Refused) -> OktaTicket<OktaAuthorization> {
         let token = try redeemable(state.mfaTokens[text], "mfa_token", at: moment)
-        try requireSame(token.content, request)
-        try requireActive(token.content, in: state, orFail: .directExpired)
+        try requireSame(token.content)
+        try Okta.requireActive(token.content, in: state, orFail: .directExpired)
         return token
     }
 
     /// A challenge that was sent, if this request continues it.
-    static func oobChallenge(
-        _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
-        let known = state.oobChallenges[try request.parameters.required("oob_code")]
+    func oobChallenge(in state: State, at moment: Moment) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
+        let known = state.oobChallenges[try parameters.required("oob_code")]
         let challenge = try redeemable(known, "oob_code", at: moment)
-        try requireSame(challenge.content.authorization, request)
+        try requireSame(challenge.content.authorization)
         return challenge
     }
 
-    private static func redeemable<Content>(
+    private func redeemable<Content>(
         _ ticket: OktaTicket<Content>?, _ parameter: String, at moment: Moment
     ) throws(Refused) -> OktaTicket<Content> {
         guard let ticket else { throw expired(parameter, "found an unknown one") }
@@ -210,49 +195,41 @@ extension Okta {
         return ticket
     }
 
-    static func expired(_ parameter: String, _ found: String) -> Refused {
-        Refused(
+    func expired(_ parameter: String, _ found: String) -> Refused {
+        Refusal(
             .directExpired, ["parameter": .string(parameter)],
             because: "\(found) as \(parameter); expected one that is less than 300 s old, used once")
     }
 
     /// Whether client, server and scopes are those of the first request.
-    private static func requireSame(_ first: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
+    private func requireSame(_ first: OktaAuthorization) throws(Refused) {
         try Refused.require(
-            first.clientID.hasSameBytes(as: request.client.id), .directClient,
-            with: ["client": .string(request.client.id), "original": .string(first.clientID)],
-            "found client \(request.client.id); expected \(first.clientID), as in the first request")
+            first.clientID.hasSameBytes(as: client.id), .directClient,
+            with: ["client": .string(client.id), "original": .string(first.clientID)],
+            "found client \(client.id); expected \(first.clientID), as in the first request")
         try Refused.require(
-            first.serverID.hasSameBytes(as: request.server.id), .directServer,
-            with: ["server": .string(request.server.id), "original": .string(first.serverID)],
-            "found server \(request.server.id); expected \(first.serverID), as in the first request")
+            first.serverID.hasSameBytes(as: server.id), .directServer,
+            with: ["server": .string(server.id), "original": .string(first.serverID)],
+            "found server \(server.id); expected \(first.serverID), as in the first request")
     }
 
-    static func requireSameScopes(_ first: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
-        guard let text = request.parameters["scope"] else { return }
+    func requireSameScopes(_ first: OktaAuthorization) throws(Refused) {
+        guard let text = parameters["scope"] else { return }
         let original = first.scopes.joined(separator: " ")
         try Refused.require(
-            Set(request.parameters.words("scope").map(ExactText.init)) == Set(first.scopes.map(ExactText.init)),
+            Set(parameters.words("scope").map(ExactText.init)) == Set(first.scopes.map(ExactText.init)),
             .directScope, with: ["scopes": .string(text), "original": .string(original)],
             "found scope \(text); expected \(original), as in the first request")
     }
 
-    // MARK: - Factors
-
-    static func factor(_ kind: OktaFactor.Kind, of userID: String, in state: State) throws(Refused) -> OktaFactor {
-        return try Refused.require(
-            state.activeFactor(kind, of: userID), .directFactorUnusable,
-            "found no active factor \(kind.rawValue) of \(userID); expected one that was enrolled")
-    }
-
-    /// The same for a second factor, which must be another one than the first.
-    static func secondFactor(
+    /// The user's factor for a second proof, which must be another one than the first.
+    func secondFactor(
         _ kind: OktaFactor.Kind, after first: OktaAuthorization, in state: State
     ) throws(Refused) -> OktaFactor {
         try Refused.require(
             !first.methods.contains(kind.method), .directFactorUnusable,
             "found \(kind.method) as first factor; expected another one as second")
-        return try factor(kind, of: first.userID ?? "", in: state)
+        return try Okta.factor(kind, of: first.userID ?? "", in: state)
     }
 }
 
@@ -281,9 +258,9 @@ extension OktaFactor.Kind {
         switch self {
         case .totp: "otp"
         case .question: "kba"
-        case .push: OktaChannel.push.method
-        case .sms: OktaChannel.sms.method
-        case .call: OktaChannel.voice.method
+        case .push: "swk"
+        case .sms: "sms"
+        case .call: "tel"
         }
     }
 }

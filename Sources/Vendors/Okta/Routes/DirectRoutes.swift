@@ -27,16 +27,16 @@ extension Okta {
             throw Refused(
                 .directScopeHere, because: "found scope \(scope); expected none, as the first request named it")
         }
-        let token = try mfaToken(try parameters.required("mfa_token"), request, in: state, at: call.moment)
+        let token = try request.mfaToken(try parameters.required("mfa_token"), in: state, at: call.moment)
         let type = try challengeType(request, after: token.content, in: state)
         var answer: JSONObject = ["challenge_type": .string(type.rawValue)]
         if type == .mfaOOB {
             let channel = try channel(parameters)
-            let factor = try secondFactor(channel.factor, after: token.content, in: state)
+            let factor = try request.secondFactor(channel.factor, after: token.content, in: state)
             let challenge = state.challenge(factor, over: channel, token.content, for: token.id, call)
             for member in challenge.answer(call.switches) { answer.append(member.name, member.value) }
         } else {
-            _ = try secondFactor(.totp, after: token.content, in: state)
+            _ = try request.secondFactor(.totp, after: token.content, in: state)
         }
         return .json(.object(answer))
     }
@@ -76,7 +76,7 @@ extension Okta {
     }
 
     static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
-        return try Refused.require(
+        try Refused.require(
             parameters["login_hint"], .directHintMissing, "found no login_hint; expected a user's id or login")
     }
 
@@ -93,6 +93,12 @@ extension Okta {
             OktaChannel.allCases.first { $0.rawValue.hasSameBytes(as: hint) }, .directChannel,
             with: ["value": .string(hint)],
             "found channel_hint \(hint); expected \(OktaChannel.allCases.map(\.rawValue).joined(separator: " or "))")
+    }
+
+    static func factor(_ kind: OktaFactor.Kind, of userID: String, in state: State) throws(Refused) -> OktaFactor {
+        try Refused.require(
+            state.activeFactor(kind, of: userID), .directFactorUnusable,
+            "found no active factor \(kind.rawValue) of \(userID); expected one that was enrolled")
     }
 
     static func user(_ hint: String, in state: State) throws(Refused) -> OktaUser {
@@ -149,15 +155,6 @@ enum OktaChannel: String, CaseIterable, RecordValue {
         case .push: .push
         case .sms: .sms
         case .voice: .call
-        }
-    }
-
-    /// The value of `amr`. Source: ref.
-    var method: String {
-        switch self {
-        case .push: "swk"
-        case .sms: "sms"
-        case .voice: "tel"
         }
     }
 }

@@ -3,10 +3,6 @@ import HTTPTypes
 import JSON
 import Wire
 
-extension HTTPField.Name {
-    fileprivate static let link = Self("Link") ?? .location
-}
-
 /// Groups of users. Source: api; bodies pysdk, recorded answers.
 extension Okta {
     static func getGroup(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -65,7 +61,7 @@ extension Okta {
 
 extension OktaState {
     func members(of group: OktaGroup) -> [OktaUser] {
-        users.all.filter { $0.groups.contains { $0.hasSameBytes(as: group.id) } }
+        users.all.filter { $0.groups.contains(exactly: group.id) }
     }
 }
 
@@ -73,8 +69,8 @@ extension OktaCall {
     fileprivate func group(in state: OktaState) throws(Refused) -> OktaGroup {
         let id = parameters["group"]
         if let group = state.groups[id] { return group }
-        let hint = Nearest.hint(to: id, among: state.groups.all.prefix(20).map(\.id))
-        throw Refused(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
+        let hint = state.groups.hint(to: id, by: \.id)
+        throw Refusal(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
     }
 }
 

@@ -104,9 +104,12 @@ extension Okta {
     private static func describeRefreshToken(
         _ text: String, of server: OktaServer, _ call: inout OktaCall, _ state: State
     ) -> JSONObject? {
-        let (token, complaint) = refreshToken(text, of: server, call, state)
-        guard let (token, grant) = token else {
-            call.findings.note("refresh-token-active", found: .text(complaint))
+        let known = state.refreshToken(text)
+        let complaint =
+            known.map { fault(of: $0, in: $1, at: server, call, state) }
+            ?? "a text that is not a token of this sandbox"
+        guard let (token, grant) = known, complaint == nil else {
+            call.findings.note("refresh-token-active", found: complaint.map(Fact.text))
             return nil
         }
         let authorization = grant.authorization
@@ -121,24 +124,21 @@ extension Okta {
         return answer
     }
 
-    /// The refresh token with that text if it works, else why not.
-    private static func refreshToken(
-        _ text: String, of server: OktaServer, _ call: OktaCall, _ state: State
-    ) -> (token: (OktaRefreshToken, OktaGrant)?, complaint: String) {
-        guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
-            return (nil, "a text that is not a token of this sandbox")
+    /// Why a refresh token does not work; `nil` if it does.
+    private static func fault(
+        of token: OktaRefreshToken, in grant: OktaGrant, at server: OktaServer, _ call: OktaCall, _ state: State
+    ) -> String? {
+        let authorization = grant.authorization
+        if !authorization.serverID.hasSameBytes(as: server.id) {
+            return "a refresh token of server \(authorization.serverID); expected one of \(server.id)"
         }
-        if !grant.authorization.serverID.hasSameBytes(as: server.id) {
-            return (nil, "a refresh token of server \(grant.authorization.serverID); expected one of \(server.id)")
-        }
-        if grant.isRevoked { return (nil, "a refresh token that was revoked") }
-        if let leeway = state.clients[grant.authorization.clientID]?.rotationLeeway,
-            let replaced = token.replaced, call.moment > replaced + .seconds(leeway)
+        if grant.isRevoked { return "a refresh token that was revoked" }
+        if let leeway = state.clients[authorization.clientID]?.refresh.leeway, let replaced = token.replaced,
+            call.moment > replaced + .seconds(leeway)
         {
-            return (nil, "a refresh token that was replaced by another one at \(replaced.rfc3339)")
+            return "a refresh token that was replaced by another one at \(replaced.rfc3339)"
         }
-        if let complaint = token.complaint(at: call.moment) { return (nil, complaint) }
-        return ((token, grant), "")
+        return token.complaint(at: call.moment)
     }
 
     // MARK: - Ends tokens. Source: ref, guide:revoke-tokens
@@ -187,7 +187,7 @@ extension Okta {
     private static func revokeRefreshToken(
         _ text: String, of client: OktaClient, _ server: OktaServer, _ state: inout State
     ) -> String? {
-        guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
+        guard let (_, grant) = state.refreshToken(text) else {
             return "a text that is not a token of this sandbox"
         }
         let (owner, issuer) = (grant.authorization.clientID, grant.authorization.serverID)
@@ -242,7 +242,7 @@ extension Okta {
         let parameters = call.credentials.parameters
         guard let uri = parameters["post_logout_redirect_uri"] else { return call.signInPath }
         let known = claims["aud"]?.string.flatMap { state.clients[$0] }?.postLogoutURIs ?? []
-        guard known.contains(where: { $0.hasSameBytes(as: uri) }) else {
+        guard known.contains(exactly: uri) else {
             var expected =
                 known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
             if let near = known.lazy.compactMap({ Nearest.difference(uri, $0) }).first { expected += ". " + near }

@@ -17,7 +17,7 @@ extension Okta {
         guard OktaPageSeal.isKnown(to: call.request), let approved = signIn.approved(in: state, at: call.moment) else {
             return .respond(page(of: signIn, call, state))
         }
-        return try finishing(signIn, &state) { (state) throws(Refused) in try proceed(approved, policy, &call, &state) }
+        return try finishing(signIn, &state) { (state) throws(Refused) in try policy.proceed(approved, &call, &state) }
     }
 
     static func submitSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -29,12 +29,12 @@ extension Okta {
         let refusal: Refused?
         switch policy.step(of: signIn, in: state) {
         case .credentials: refusal = try takeCredentials(&signIn, call, state)
-        case .secondFactor: refusal = try takeFactor(&signIn, policy, call, &state)
-        case .consent: refusal = takeConsent(&signIn, policy, parameters, state)
+        case .secondFactor: refusal = try policy.takeFactor(&signIn, call, &state)
+        case .consent: refusal = policy.takeConsent(&signIn, parameters, state)
         case .nothing: refusal = nil
         }
         if let refusal { return try end(signIn, by: refusal, call, &state) }
-        return try finishing(signIn, &state) { (state) throws(Refused) in try proceed(signIn, policy, &call, &state) }
+        return try finishing(signIn, &state) { (state) throws(Refused) in try policy.proceed(signIn, &call, &state) }
     }
 
     static func style(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -132,15 +132,14 @@ extension Okta {
 
 // MARK: - What the user allows
 
-extension Okta {
-    private static func takeConsent(
-        _ signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ parameters: OktaParameters, _ state: State
-    ) -> Refused? {
+extension OktaSignInPolicy {
+    /// - Returns: the answer to the client when the user refuses.
+    fileprivate func takeConsent(_ signIn: inout OktaSignIn, _ parameters: OktaParameters, _ state: State) -> Refused? {
         guard let authentication = signIn.authentication else { return nil }
         switch parameters["action"] {
         case "allow"?:
             let ticked = parameters.values("scope").map { ExactText($0) }
-            let asked = policy.scopesToConsent(authentication, in: state)
+            let asked = scopesToConsent(authentication, in: state)
             // A browser leaves a fixed box out of the form.
             let allowed = asked.filter { $0.consent == .required || ticked.contains(ExactText($0.name)) }.map(\.name)
             signIn.request.scopes.removeAll { name in asked.contains { $0.name == name } && !allowed.contains(name) }
@@ -158,8 +157,8 @@ extension Okta {
     // MARK: - The second factor on the sign-in page
 
     /// - Returns: the answer to the client when the user gives up.
-    static func takeFactor(
-        _ signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: inout State
+    fileprivate func takeFactor(
+        _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: inout State
     ) throws(Refused) -> Refused? {
         guard let authentication = signIn.authentication else { return nil }
         let parameters = call.credentials.parameters
@@ -168,7 +167,7 @@ extension Okta {
             return Refused(
                 .accessDenied, because: "the user gave up at the second factor; expected one that is verified")
         }
-        let factors = policy.factors(of: authentication, in: state)
+        let factors = factors(of: authentication, in: state)
         let id = parameters["factor"] ?? signIn.factorID
         let factor = try Refused.require(
             factors.first(where: { id?.hasSameBytes(as: $0.id) ?? true }), .factorCodeWrong,
@@ -176,7 +175,11 @@ extension Okta {
         if signIn.factorID != factor.id { (signIn.factorID, signIn.challenge) = (factor.id, nil) }
         let isUnsentPush = factor.kind == .push && signIn.challengeResult(in: state, at: call.moment) == nil
         if action == "send" || isUnsentPush {
-            send(factor, &signIn, call, &state)
+            switch factor.kind {
+            case .push: signIn.challenge = state.challenge(factor, at: call.moment).number
+            case .sms, .call: state.sendCode(to: factor, call.identifiers)
+            case .totp, .question: break
+            }
         } else if factor.kind == .push {
             signIn = signIn.approved(in: state, at: call.moment) ?? signIn
         } else {
@@ -184,15 +187,6 @@ extension Okta {
             signIn.authentication = authentication.adding(factor.kind.method)
         }
         return nil
-    }
-
-    /// Makes the device or phone of a factor show something.
-    private static func send(_ factor: OktaFactor, _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: inout State) {
-        switch factor.kind {
-        case .push: signIn.challenge = state.challenge(factor, at: call.moment).number
-        case .sms, .call: state.sendCode(to: factor, call.identifiers)
-        case .totp, .question: break
-        }
     }
 }
 

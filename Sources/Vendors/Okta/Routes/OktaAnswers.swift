@@ -8,6 +8,20 @@ extension HTTPField.Name {
     /// Source: docs:reference/core-okta-api; clients repeat it as `X-Okta-Retry-For` (observed, swift, kotlin).
     static let oktaRequestID = Self("X-Okta-Request-Id") ?? .eTag
     static let pragma = Self("Pragma") ?? .cacheControl
+    static let rateLimit = Self("X-Rate-Limit-Limit") ?? .eTag
+    static let rateRemaining = Self("X-Rate-Limit-Remaining") ?? .eTag
+    static let rateReset = Self("X-Rate-Limit-Reset") ?? .eTag
+    static let link = Self("Link") ?? .location
+    static let referrerPolicy = Self("Referrer-Policy") ?? .contentSecurityPolicy
+    /// Where a browser says a request comes from (Fetch Metadata Request Headers, section 2.3).
+    static let fetchSite = Self("Sec-Fetch-Site") ?? .origin
+    static let forwarded = Self("Forwarded") ?? .eTag
+    static let forwardedHost = Self("X-Forwarded-Host") ?? .eTag
+    static let forwardedProto = Self("X-Forwarded-Proto") ?? .eTag
+    /// RFC 9449 section 4.1.
+    static let dpop = Self("DPoP") ?? .authorization
+    /// RFC 9449 section 8; written as in the documented answer (guide:dpop).
+    static let dpopNonce = Self("dpop-nonce") ?? .eTag
 }
 
 extension Okta {
@@ -72,7 +86,9 @@ struct OktaFailureContext: Sendable {
 extension Okta {
     static let presentsFailures = true
 
-    func freshParameters(in setting: FailureSetting<OktaFailure, OktaSwitches>) -> JSONObject {
+    typealias Setting = FailureSetting<OktaFailure, OktaSwitches>
+
+    func freshParameters(in setting: Setting) -> JSONObject {
         var parameters: JSONObject = ["error_id": .string("oae" + setting.identifiers.oktaID(ofLength: 22))]
         if setting.failure == .redirectURIIllegal {
             let client = OktaParameters(of: setting.request)["client_id"] ?? ""
@@ -82,9 +98,7 @@ extension Okta {
         return parameters
     }
 
-    func failureContext(
-        in state: OktaState, _ setting: FailureSetting<OktaFailure, OktaSwitches>
-    ) -> OktaFailureContext {
+    func failureContext(in state: OktaState, _ setting: Setting) -> OktaFailureContext {
         guard setting.isForBrowser else { return OktaFailureContext() }
         let parameters = OktaParameters(of: setting.request)
         if setting.failure.reachesClient { return OktaFailureContext(address: address(parameters, in: state, setting)) }
@@ -98,9 +112,7 @@ extension Okta {
     }
 
     /// Where a client waits for its answer: as it said now, pushed before, or said when the sign-in began.
-    private func address(
-        _ parameters: OktaParameters, in state: OktaState, _ setting: FailureSetting<OktaFailure, OktaSwitches>
-    ) -> OktaReturnAddress? {
+    private func address(_ parameters: OktaParameters, in state: OktaState, _ setting: Setting) -> OktaReturnAddress? {
         guard setting.route == "authorize" else {
             return parameters["tx"].flatMap { state.signIns[$0] }.flatMap { OktaReturnAddress($0.request, state) }
         }
@@ -112,10 +124,14 @@ extension Okta {
     }
 
     func present(
-        _ response: inout Response, _ parameters: JSONObject, _ context: OktaFailureContext,
-        in setting: FailureSetting<OktaFailure, OktaSwitches>
+        _ response: inout Response, _ parameters: JSONObject, _ context: OktaFailureContext, in setting: Setting
     ) {
-        if setting.failure == .rateLimited { Self.noteLimit(in: &response, setting) }
+        if setting.failure == .rateLimited {
+            // Even when an operator's rule refuses, which counts nothing: clients wait for it (observed, swift, kotlin).
+            response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
+            response.fields[.rateRemaining] = "0"
+            response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
+        }
         Self.completeChallenge(in: &response, setting)
         if setting.failure == .userCodeInvalid, setting.route == "activate.submit" {
             response = activationPage(setting.request, setting.identifiers, at: setting.base, alert: .invalidUserCode)
@@ -125,7 +141,7 @@ extension Okta {
             response = page
             return
         }
-        guard setting.isForBrowser, setting.failure.reachesClient || setting.failure.isShownOnPage,
+        guard setting.isForBrowser, setting.failure.reachesClient || OktaFailure.shownOnPages.contains(setting.failure),
             let body = (try? JSON.parse(response.body))?.object, let error = body["error"]?.string,
             let description = body["error_description"]?.string
         else { return }
@@ -148,9 +164,7 @@ extension Okta {
 
     /// Names what an access token was refused for. Source: panva/openid-client#102, a recorded answer of userinfo; algs
     /// authjs, tests; the texts codes.
-    private static func completeChallenge(
-        in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>
-    ) {
+    private static func completeChallenge(in response: inout Response, _ setting: Setting) {
         let path = String(setting.request.path)
         var (server, scope) = (String(path.dropLast("/userinfo".count)), "openid")
         if case .api(let needed)? = setting.access, BearerToken(setting.request.fields, orOf: "dpop").bytes != nil {
@@ -158,8 +172,9 @@ extension Okta {
         } else if setting.access != .bearer {
             return
         }
-        let challenge = response.fields[.wwwAuthenticate] ?? challenges[setting.failure]
-        guard let challenge, let space = challenge.firstIndex(of: " ") else { return }
+        guard let challenge = response.fields[.wwwAuthenticate] ?? challenges[setting.failure],
+            let space = challenge.firstIndex(of: " ")
+        else { return }
         let algorithms = OktaProof.algorithms.map(\.rawValue).joined(separator: " ")
         let opening = challenge.hasPrefix("DPoP") ? "DPoP algs=\"\(algorithms)\"," : String(challenge[..<space])
         response.fields[.wwwAuthenticate] =
@@ -168,7 +183,7 @@ extension Okta {
     }
 }
 
-extension FailureSetting<OktaFailure, OktaSwitches> {
+extension Okta.Setting {
     /// What the route requires; `nil` when the path has none.
     fileprivate var access: OktaAccess? { Okta.routes.first { $0.id == route }?.access }
 
@@ -185,9 +200,6 @@ extension OktaFailure {
     /// Whether the client gets it, by redirect, once its redirect URI is known to be its own.
     var reachesClient: Bool { Self.sentToClients.contains(self) }
 
-    /// Whether the user sees it, since no redirect URI can be trusted.
-    fileprivate var isShownOnPage: Bool { Self.shownOnPages.contains(self) }
-
     private static let sentToClients: Set<OktaFailure> = [
         .parameterDuplicate, .stateInvalid, .responseTypeUnsupported, .responseModeUnsupported, .scopeUnknown,
         .scopeMissing, .scopeOpenidRequired, .pkceChallengeMissing, .pkceChallengeIllegal, .pkceMethodUnsupported,
@@ -196,17 +208,12 @@ extension OktaFailure {
         .accessDenied, .userNotAssigned, .policyNotMatched, .parRequired, .serverError, .temporarilyUnavailable,
     ]
 
-    private static let shownOnPages: Set<OktaFailure> = [
+    /// What the user sees, since no redirect URI can be trusted.
+    fileprivate static let shownOnPages: Set<OktaFailure> = [
         .clientUnknown, .redirectURIMissing, .redirectURIIllegal, .requestObjectUnsupported, .requestURIInvalid,
         .requestURIClient, .requestURIServer, .loginUnknown, .loginForged, .idTokenHintMissing, .idTokenHintInvalid,
         .postLogoutURIIllegal,
     ]
-}
-
-extension HTTPField.Name {
-    static let rateLimit = Self("X-Rate-Limit-Limit") ?? .eTag
-    static let rateRemaining = Self("X-Rate-Limit-Remaining") ?? .eTag
-    static let rateReset = Self("X-Rate-Limit-Reset") ?? .eTag
 }
 
 /// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit.
@@ -241,14 +248,6 @@ extension Okta {
         call.findings = findings
     }
 
-    /// Says when to retry, even when an operator's rule refuses, which counts nothing: clients wait for that (observed,
-    /// swift, kotlin).
-    static func noteLimit(in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>) {
-        response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
-        response.fields[.rateRemaining] = "0"
-        response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
-    }
-
     /// The client as which the request counts, proven or not; only known ones, so that they are few.
     private func clientID(of call: OktaCall) -> String {
         if let client = call.credentials.client { return client.id }
@@ -279,12 +278,9 @@ struct OktaRateWindow: Sendable, Equatable, KeyedRecord, CodedRecord {
 
     var ends: Moment { began + Self.length }
 
-    /// Whether it is the current one; it is not after the clock was moved back.
-    func contains(_ moment: Moment) -> Bool { began <= moment && moment < ends }
-
-    /// Counts a request, in a new window if this one is over.
+    /// Counts a request, in a new window if this one is over, or the clock was moved back before it.
     mutating func add(at moment: Moment) {
-        if !contains(moment) { (began, count) = (moment, 0) }
+        if moment < began || moment >= ends { (began, count) = (moment, 0) }
         count = min(count + 1, Ordinal.largest)
     }
 

@@ -88,7 +88,9 @@ extension OktaAuthorizeRequest {
                 .parameterDuplicate, because: "found \(name) more than once; expected each parameter once")
         }
         state = try Self.state(parameters)
-        try Self.checkResponseType(parameters)
+        try Okta.Refused.require(
+            parameters["response_type"] == "code", .responseTypeUnsupported,
+            "response_type is \(parameters["response_type"] ?? "absent"); expected code")
         responseMode = try Self.responseMode(parameters)
         scopes = try server.scopes(of: parameters.words("scope"))
         challenge = try Self.challenge(parameters, client, switches)
@@ -117,10 +119,10 @@ extension OktaAuthorizeRequest {
         if let own = client.redirectURIs.first(where: { uri.hasSuffix("/" + $0) }) {
             return "It is \(own) behind an origin, as a page makes it of an address without //. "
         }
-        if client.postLogoutURIs.contains(where: { $0.hasSameBytes(as: uri) }) {
+        if client.postLogoutURIs.contains(exactly: uri) {
             return "It is one of its post_logout_redirect_uris. "
         }
-        if let other = clients.all.first(where: { $0.hasRegistered(uri) }) {
+        if let other = clients.all.first(where: { $0.redirectURIs.contains(exactly: uri) }) {
             return "It is one of client \(other.id). "
         }
         return uri.contains(":") ? "" : "It has no scheme. "
@@ -138,10 +140,9 @@ extension OktaAuthorizeRequest {
             case .all: true
             case .never: false
             }
-        guard isRequired else { return }
-        throw Okta.Refused(
-            .parRequired,
-            because: "found a plain request; expected a request_uri from the server's par endpoint, since "
+        try Okta.Refused.require(
+            !isRequired, .parRequired,
+            "found a plain request; expected a request_uri from the server's par endpoint, since "
                 + (switches.pushRequirement == .all ? "switch par-required is all" : "client \(client.id) must push"))
     }
 
@@ -155,14 +156,6 @@ extension OktaAuthorizeRequest {
             isValid(state: state), .stateInvalid,
             "state has \(state.unicodeScalars.count) characters; expected at most 1000")
         return state
-    }
-
-    private static func checkResponseType(_ parameters: OktaParameters) throws(Okta.Refused) {
-        guard let type = parameters["response_type"], type == "code" else {
-            throw Okta.Refused(
-                .responseTypeUnsupported,
-                because: "response_type is \(parameters["response_type"] ?? "absent"); expected code")
-        }
     }
 
     private static func responseMode(_ parameters: OktaParameters) throws(Okta.Refused) -> OktaResponseMode {
@@ -182,19 +175,16 @@ extension OktaAuthorizeRequest {
             case .never: false
             }
         guard let challenge = parameters["code_challenge"] else {
-            guard isRequired else { return nil }
-            throw Okta.Refused(
-                .pkceChallengeMissing,
-                because: "there is no code_challenge; expected one, since "
+            try Okta.Refused.require(
+                !isRequired, .pkceChallengeMissing,
+                "there is no code_challenge; expected one, since "
                     + (switches.pkce == .always ? "switch pkce is always" : "client \(client.id) must use PKCE"))
+            return nil
         }
-        guard let method = parameters["code_challenge_method"], method == "S256" else {
-            throw Okta.Refused(
-                .pkceMethodUnsupported,
-                because: "code_challenge_method is "
-                    + (parameters["code_challenge_method"] ?? "absent, which means plain (RFC 7636 section 4.3)")
-                    + "; expected S256")
-        }
+        let method = parameters["code_challenge_method"]
+        try Okta.Refused.require(
+            method == "S256", .pkceMethodUnsupported,
+            "code_challenge_method is \(method ?? "absent, which means plain (RFC 7636 section 4.3)"); expected S256")
         if let fault = OktaCode.fault(in: challenge) {
             throw Okta.Refused(
                 .pkceChallengeIllegal,
@@ -221,11 +211,9 @@ extension OktaAuthorizeRequest {
         guard isNumber, let age = Int(text), ages.contains(age) else {
             throw Okta.Refused(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
         }
-        if age == 0, prompts.contains(.none) {
-            throw Okta.Refused(
-                .maxAgeNone, because: "max_age is 0, for which the user must sign in; expected another prompt than none"
-            )
-        }
+        try Okta.Refused.require(
+            age > 0 || !prompts.contains(.none), .maxAgeNone,
+            "max_age is 0, for which the user must sign in; expected another prompt than none")
         return age
     }
 
@@ -260,7 +248,7 @@ extension OktaServer {
         try Okta.Refused.require(
             !scopes.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
-        if let unknown = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
+        if let unknown = scopes.first(where: { !known.contains(exactly: $0) }) {
             throw Okta.Refused(
                 .scopeUnknown,
                 because: "found scope \(unknown); expected some of server \(id)'s: \(known.joined(separator: " "))")

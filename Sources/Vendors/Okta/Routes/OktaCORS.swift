@@ -23,11 +23,8 @@ extension Okta {
 
     /// Whether the origin is one for pages of the client. Without it, the token endpoint refuses the call.
     private func judgeClientOrigin(_ origin: String, _ isTrusted: Bool, _ call: inout OktaCall) -> Bool {
-        let client =
-            call.credentials.client
-            ?? call.credentials.parameters.unnoted["client_id"].flatMap {
-                call.arrival.authenticationContext.clients[$0]
-            }
+        let named = call.credentials.parameters.unnoted["client_id"]
+        let client = call.credentials.client ?? named.flatMap { call.arrival.authenticationContext.clients[$0] }
         let redirects = client?.redirectURIs ?? []
         let own = redirects.compactMap { OktaAddress($0)?.origin }
         let isAllowed = isTrusted || own.contains(ExactText(OktaTrustedOrigin.normalized(origin)))
@@ -193,12 +190,6 @@ struct OktaTrustedOrigin: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// Whether it may make such calls; registered origins may also be for redirects only.
     var allowsCORS = true
 
-    init() {}
-
-    init(_ origin: String, allowsCORS: Bool = true) {
-        (self.origin, self.allowsCORS) = (Self.normalized(origin), allowsCORS)
-    }
-
     /// Without the differences that do not count.
     static func normalized(_ origin: String) -> String { OktaAddress(origin)?.origin.text ?? origin }
 
@@ -232,7 +223,7 @@ extension Okta {
         let (text, allowsCORS, isRemoved) = try call.read { reader in
             (reader.text("origin"), reader.bool("cors") ?? true, reader.bool("remove") ?? false)
         }
-        let origin = OktaTrustedOrigin(text, allowsCORS: allowsCORS)
+        let origin = OktaTrustedOrigin(origin: OktaTrustedOrigin.normalized(text), allowsCORS: allowsCORS)
         guard text.contains("://"), OktaAddress(text).map({ $0.path.text == "/" }) ?? true else {
             throw ControlRefusal("origin is \(text); expected scheme, host and port, such as http://localhost:3000")
         }
@@ -247,11 +238,6 @@ extension Okta {
         }
         return ["origins": .array(state.trustedOrigins.all.map { $0.json(.whole) })]
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let forwardedHost = Self("X-Forwarded-Host") ?? .eTag
-    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .eTag
 }
 
 extension Okta {
@@ -274,7 +260,7 @@ extension Okta {
 
     /// What the first proxy of all said in the field `Forwarded` (RFC 7239 section 4).
     private static func forwarded(_ request: Request) -> [String: String] {
-        let first = request.fields[HTTPField.Name("Forwarded") ?? .eTag]?.prefix { $0 != "," } ?? ""
+        let first = request.fields[.forwarded]?.prefix { $0 != "," } ?? ""
         let pairs = first.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
         return pairs.reduce(into: [:]) { members, pair in
             if pair.count == 2 { members[pair[0].lowercased().filter { $0 != " " }] = pair[1].filter { $0 != "\"" } }

@@ -59,6 +59,11 @@ struct OktaParameters: Sendable {
     }
 }
 
+extension [String] {
+    /// Whether it has a text with the same bytes, as names and ids on the wire are compared.
+    func contains(exactly text: String) -> Bool { contains { $0.hasSameBytes(as: text) } }
+}
+
 extension Request {
     var isForm: Bool { contentType == "application/x-www-form-urlencoded" }
 

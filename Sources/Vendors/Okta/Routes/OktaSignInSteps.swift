@@ -5,68 +5,105 @@ import Wire
 
 /// The steps of a sign-in: second factor, consent, answer. On the page the user takes them; without it, they are taken
 /// at once (ours).
-extension Okta {
-    /// Takes a sign-in as far as it goes without the user.
-    static func proceed(
-        _ signIn: OktaSignIn, _ policy: OktaSignInPolicy, _ call: inout OktaCall, _ state: inout State
-    ) throws(Refused) -> Reply {
+extension OktaSignInPolicy {
+    /// Begins a sign-in, as the user who is signed in already or, if nobody is asked, anybody.
+    func begin(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         var signIn = signIn
-        if let authentication = signIn.authentication {
-            try checkActive(authentication, state)
-            try requireAssigned(authentication.userID, to: policy.client, in: state)
-            let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
-            _ = try accessPolicy(
-                for: policy.client, grant.rawValue, signIn.request.scopes, at: policy.server, in: state)
-            signIn.authentication = try secondFactor(authentication, policy, state)
-            try takeConsent(of: &signIn, policy, state)
-        }
-        guard policy.step(of: signIn, in: state) == .nothing, let authentication = signIn.authentication else {
-            return .respond(ask(signIn, &call, &state))
-        }
-        return .respond(complete(signIn, authentication, policy, &call, &state))
+        signIn.authentication = try authenticatedUser(call, state)
+        if signIn.authentication == nil, !isOnPage { signIn.authentication = try anybody(call, state) }
+        return try proceed(signIn, &call, &state)
     }
 
-    private static func checkActive(_ authentication: OktaAuthentication, _ state: State) throws(Refused) {
-        guard let userID = authentication.userID else { return }
+    /// Who is signed in already: by a session token, or by the browser's session; `nil` for nobody.
+    private func authenticatedUser(_ call: OktaCall, _ state: State) throws(Refused) -> OktaAuthentication? {
+        if let token = request.sessionToken {
+            let known = state.sessionTokens[token].flatMap { $0.complaint(at: call.moment) == nil ? $0 : nil }
+            var authentication = try Refused.require(
+                known?.content, .loginRequired,
+                "sessionToken is unknown, used or expired; expected one of authn, used once")
+            (authentication.moment, authentication.sessionToken) = (call.moment, token)
+            return authentication
+        }
+        let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
+        if let session, !request.prompts.contains(.login), accepts(session, at: call.moment) {
+            return OktaAuthentication(
+                userID: session.userID, moment: session.authenticated, methods: session.methods, sessionID: session.id)
+        }
+        guard asksNobody else { return nil }
+        if let session, let age = request.maxAge {
+            throw Refusal(
+                .reauthenticationRequired,
+                because: "the user signed in at \(session.authenticated.rfc3339); expected at most \(age) s ago")
+        }
+        throw Refusal(
+            .loginRequired,
+            because: "\(Okta.missingSession(call)), and prompt is none; expected a session or another prompt")
+    }
+
+    /// The user who signs in without being asked: the one of `login_hint`, else the default user (ours).
+    private func anybody(_ call: OktaCall, _ state: State) throws(Refused) -> OktaAuthentication {
+        let name = request.loginHint ?? call.vendor.accounts.defaultUserID
         let user = try Refused.require(
-            state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
-        try Refused.require(user.isActive, .accessDenied, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
+            state.user(name), .accessDenied,
+            "found \(request.loginHint == nil ? "the default user" : "login_hint") \(name); expected the login or id of "
+                + "a user\(state.users.hint(to: name, by: \.login))")
+        return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
+    }
+
+    /// Takes a sign-in as far as it goes without the user.
+    func proceed(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        var signIn = signIn
+        if let authentication = signIn.authentication {
+            if let userID = authentication.userID {
+                let user = try Refused.require(
+                    state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
+                try Refused.require(
+                    user.isActive, .accessDenied, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
+            }
+            try Okta.requireAssigned(authentication.userID, to: client, in: state)
+            let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
+            _ = try Okta.accessPolicy(for: client, grant.rawValue, signIn.request.scopes, at: server, in: state)
+            signIn.authentication = try secondFactor(authentication, state)
+            try takeConsent(of: &signIn, state)
+        }
+        guard step(of: signIn, in: state) == .nothing, let authentication = signIn.authentication else {
+            return .respond(ask(signIn, &call, &state))
+        }
+        return .respond(complete(signIn, authentication, &call, &state))
     }
 
     /// The same user with a second factor, if one is due and nobody is asked for it.
-    private static func secondFactor(
-        _ authentication: OktaAuthentication, _ policy: OktaSignInPolicy, _ state: State
+    private func secondFactor(
+        _ authentication: OktaAuthentication, _ state: State
     ) throws(Refused) -> OktaAuthentication {
-        guard policy.needsSecondFactor(authentication, in: state) else { return authentication }
-        let reason = "a second factor is due by \(policy.request.assurance?.rawValue ?? "assurance of the client")"
+        guard needsSecondFactor(authentication, in: state) else { return authentication }
+        let reason = "a second factor is due by \(request.assurance?.rawValue ?? "assurance of the client")"
         try Refused.require(
-            !policy.asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
-        guard !policy.factors(of: authentication, in: state).isEmpty else {
-            let kinds = policy.isOnPage ? "factor" : "TOTP factor, which signs in by itself"
-            throw Refused(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
+            !asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
+        guard !factors(of: authentication, in: state).isEmpty else {
+            let kinds = isOnPage ? "factor" : "TOTP factor, which signs in by itself"
+            throw Refusal(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
         }
-        return policy.isOnPage ? authentication : authentication.adding("otp")
+        return isOnPage ? authentication : authentication.adding("otp")
     }
 
     /// Consents for the user if nobody is asked.
-    private static func takeConsent(
-        of signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ state: State
-    ) throws(Refused) {
+    private func takeConsent(of signIn: inout OktaSignIn, _ state: State) throws(Refused) {
         guard let authentication = signIn.authentication, signIn.allowedScopes == nil else { return }
-        let scopes = policy.scopesToConsent(authentication, in: state).map(\.name)
+        let scopes = scopesToConsent(authentication, in: state).map(\.name)
         guard !scopes.isEmpty else { return }
-        if policy.asksNobody {
+        if asksNobody {
             let list = scopes.joined(separator: ", ")
             throw Refused(
                 .consentRequired, ["scopes": .string(list)],
                 because:
                     "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")
         }
-        if !policy.isOnPage { signIn.allowedScopes = scopes }
+        if !isOnPage { signIn.allowedScopes = scopes }
     }
 
     /// Shows the page for the next step, or sends the browser there.
-    private static func ask(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) -> Response {
+    private func ask(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) -> Response {
         var signIn = signIn
         if signIn.id.isEmpty { signIn.id = call.identifiers.opaque(ofLength: 32) }
         call.note(roomMadeFor: "sign-in", by: state.signIns.add(signIn, within: OktaSignIn.bound).count)
@@ -74,18 +111,17 @@ extension Okta {
         guard case .signIn = call.route.access else {
             return .onward(to: "\(call.signInPath)?tx=\(signIn.id)", from: call.request)
         }
-        return page(of: signIn, call, state)
+        return Okta.page(of: signIn, call, state)
     }
 
     /// Answers the app or device; the browser keeps a session.
-    private static func complete(
-        _ signIn: OktaSignIn, _ authentication: OktaAuthentication, _ policy: OktaSignInPolicy,
-        _ call: inout OktaCall, _ state: inout State
+    private func complete(
+        _ signIn: OktaSignIn, _ authentication: OktaAuthentication, _ call: inout OktaCall, _ state: inout State
     ) -> Response {
         let request = signIn.request
         state.finish(signIn)
         if let userID = authentication.userID, let scopes = signIn.allowedScopes {
-            policy.remember(consentOf: userID, to: scopes, in: &state)
+            remember(consentOf: userID, to: scopes, in: &state)
         }
         var authorization = OktaAuthorization(
             clientID: request.clientID, serverID: request.serverID, userID: authentication.userID)
@@ -102,12 +138,12 @@ extension Okta {
             authorization: authorization, redirectURI: request.redirectURI, challenge: request.challenge)
         let code = OktaTicket(call.identifiers.opaque(ofLength: 43), for: content, at: call.moment)
         call.note(roomMadeFor: "code", by: state.codes.add(code, within: OktaState.shortBound).count)
-        return OktaReturnAddress(request, of: policy.client).response(
+        return OktaReturnAddress(request, of: client).response(
             [("code", code.id)], to: call.request, by: call.vendor.pages)
     }
 
     /// Continues the browser's session, or opens one; guests have none.
-    private static func openSession(
+    private func openSession(
         _ authentication: OktaAuthentication, _ call: inout OktaCall, _ state: inout State
     ) -> String? {
         guard let userID = authentication.userID else { return nil }
@@ -122,7 +158,7 @@ extension Okta {
         return session.id
     }
 
-    private static func useUp(_ sessionToken: String?, _ state: inout State) {
+    private func useUp(_ sessionToken: String?, _ state: inout State) {
         if let sessionToken { state.sessionTokens.change(ExactText(sessionToken)) { $0.isUsed = true } }
     }
 }
@@ -145,6 +181,9 @@ extension OktaCall {
 
 /// What a request demands of the user besides signing in: a second factor, a consent.
 struct OktaSignInPolicy: Sendable {
+    typealias State = OktaState
+    typealias Refused = Okta.Refused
+
     let request: OktaAuthorizeRequest
     let client: OktaClient
     let server: OktaServer
@@ -181,7 +220,7 @@ struct OktaSignInPolicy: Sendable {
     }
 
     func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
-        if authentication.isStrong { return false }
+        if authentication.methods.contains("mfa") { return false }
         switch request.assurance {
         case .twoFactors?: return true
         case .twoFactorsIfPossible?:
@@ -202,7 +241,7 @@ struct OktaSignInPolicy: Sendable {
         if request.prompts.contains(.consent) { return scopes }
         guard client.consentMethod == .required else { return [] }
         let given = authentication.userID.flatMap { state.consents[consentKey(of: $0)]?.scopes } ?? []
-        return scopes.filter { scope in !given.contains { $0.hasSameBytes(as: scope.name) } }
+        return scopes.filter { scope in !given.contains(exactly: scope.name) }
     }
 
     func remember(consentOf userID: String, to scopes: [String], in state: inout OktaState) {

@@ -135,9 +135,7 @@ extension Okta {
         (signIn.request.clientID, signIn.request.serverID) = (client.id, server.id)
         signIn.request.scopes = device.authorization.scopes
         let policy = OktaSignInPolicy(signIn.request, client, server, call.switches)
-        signIn.authentication = try authenticatedUser(policy, call, state)
-        if signIn.authentication == nil, !policy.isOnPage { signIn.authentication = try anybody(policy, call, state) }
-        return try proceed(signIn, policy, &call, &state)
+        return try policy.begin(signIn, &call, &state)
     }
 
     /// The page, sealed for the browser that asked for it.
@@ -152,11 +150,6 @@ extension Okta {
         response.fields[.setCookie] = seal.setCookie
         return response
     }
-}
-
-extension HTTPField.Name {
-    /// Where a browser says a request comes from (Fetch Metadata Request Headers, section 2.3).
-    fileprivate static let fetchSite = Self("Sec-Fetch-Site") ?? .origin
 }
 
 /// Distinguishes forms of this server's own pages from forged ones: a page's form carries a value made of a cookie,
@@ -187,7 +180,6 @@ struct OktaPageSeal {
             + (request.connection.isSecure ? "; Secure" : "")
     }
 
-    /// The hidden fields of a page's form for this browser.
     func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
 
     private func csrf(for tx: String) -> String {
@@ -219,9 +211,8 @@ struct OktaPageSeal {
             let site = call.request.fields[.fetchSite]
             return site == nil || site == "same-origin" ? nil : "a page that hides its origin (\(site ?? ""))"
         }
-        let sandbox = call.arrival.sandbox
-        let own = sandbox.publicBase.addresses(of: sandbox.name).compactMap { OktaRedirectTarget($0)?.origin }
+        let own = call.arrival.sandbox.addresses.compactMap { OktaRedirectTarget($0)?.origin }
         let asked = call.request.authority.map { ["http://\($0)", "https://\($0)"] } ?? []
-        return (own + asked).contains { $0.hasSameBytes(as: origin.lowercased()) } ? nil : origin
+        return (own + asked).contains(exactly: origin.lowercased()) ? nil : origin
     }
 }

@@ -5,19 +5,16 @@ import Tokens
 /// The grant `token-exchange` (RFC 8693): a service acts for a user, or a second app of a device signs its user in.
 ///
 /// Source: guide:set-up-token-exchange, guide:configure-native-sso, api.
-extension Okta {
+extension OktaTokenRequest {
     private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
     private static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
 
     /// Reads the parameters in the order of their failures.
-    static func exchangeToken(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let (parameters, types) = (request.parameters, "\(accessTokenType) or \(idTokenType)")
+    func exchangeToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (accessTokenType, idTokenType) = (Self.accessTokenType, Self.idTokenType)
         let requested = parameters["requested_token_type"]
         try Refused.require(
-            !request.server.isOrg, .exchangeOrg,
-            "found a token exchange at the org server; expected one at a custom one")
+            !server.isOrg, .exchangeOrg, "found a token exchange at the org server; expected one at a custom one")
         let subject = try Refused.require(
             parameters["subject_token"], .exchangeSubject,
             "found no subject_token; expected an access token or ID token")
@@ -26,21 +23,20 @@ extension Okta {
         let isNative = type?.hasSameBytes(as: idTokenType) == true
         try Refused.require(
             isNative || type?.hasSameBytes(as: accessTokenType) == true, .exchangeSubjectType,
-            "found subject_token_type \(type ?? "none"); expected \(types)")
-        let secret = isNative ? try deviceSecret(parameters) : nil
+            "found subject_token_type \(type ?? "none"); expected \(accessTokenType) or \(idTokenType)")
+        let secret = isNative ? try deviceSecret() : nil
         try Refused.require(
             requested?.hasSameBytes(as: accessTokenType) ?? true, .exchangeRequestedType,
             "found requested_token_type \(requested ?? "none"); expected \(accessTokenType), or none")
         let authorization =
-            if let secret { try signInOnDevice(subject, secret, &call, state, request) } else {
-                try actOnBehalf(subject, &call, state, request)
+            if let secret { try signInOnDevice(subject, secret, &call, state) } else {
+                try actOnBehalf(subject, &call, state)
             }
         // The member with which answers say what they contain (RFC 8693 section 2.2.1).
-        return try grantTokens(
-            authorization, &call, &state, request, adding: ["issued_token_type": .string(accessTokenType)])
+        return try grantTokens(authorization, &call, &state, adding: ["issued_token_type": .string(accessTokenType)])
     }
 
-    private static func deviceSecret(_ parameters: OktaParameters) throws(Refused) -> String {
+    private func deviceSecret() throws(Refused) -> String {
         let secret = try Refused.require(
             parameters["actor_token"], .exchangeActor,
             "found no actor_token beside an ID token; expected a device secret")
@@ -50,21 +46,19 @@ extension Okta {
     }
 
     /// A service gets an access token of the user whose access token it has.
-    private static func actOnBehalf(
-        _ text: String, _ call: inout OktaCall, _ state: State, _ request: OktaTokenRequest
+    private func actOnBehalf(
+        _ text: String, _ call: inout OktaCall, _ state: State
     ) throws(Refused) -> OktaAuthorization {
-        let (client, server) = (request.client, request.server)
         let trusted = call.vendor.accounts.servers.filter { other in
-            other.id.hasSameBytes(as: server.id) || server.trustedServers.contains { $0.hasSameBytes(as: other.id) }
+            other.id.hasSameBytes(as: server.id) || server.trustedServers.contains(exactly: other.id)
         }
         let subject = try OktaSubject(text, .access, of: trusted, call, in: state)
         try judge(subject, by: OktaSubjectRules.access, &call)
-        try checkAudience(request, call)
         try Refused.require(
             client.type == .service, .exchangeNotService,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
-        let words = request.parameters.words("scope")
-        let openID = words.first { word in OktaServerMetadata.scopes.contains { $0.hasSameBytes(as: word) } }
+        let words = parameters.words("scope")
+        let openID = words.first { OktaServerMetadata.scopes.contains(exactly: $0) }
         try Refused.require(
             openID == nil, .exchangeOpenid,
             "found scope \(openID ?? ""); expected some of server \(server.id)'s own: \(server.scopeNames)")
@@ -76,36 +70,32 @@ extension Okta {
     }
 
     /// A second app of a device gets tokens of the user who signed in in the first one.
-    private static func signInOnDevice(
-        _ text: String, _ actor: String, _ call: inout OktaCall, _ state: State, _ request: OktaTokenRequest
+    private func signInOnDevice(
+        _ text: String, _ actor: String, _ call: inout OktaCall, _ state: State
     ) throws(Refused) -> OktaAuthorization {
         let secret = try Refused.require(
             state.deviceSecrets[actor], .exchangeActor,
             "found a device secret that is unknown here; expected one of this sandbox")
-        let subject = try OktaSubject(text, .id, of: [request.server], beside: secret, call, in: state)
+        let subject = try OktaSubject(text, .id, of: [server], beside: secret, call, in: state)
         try judge(subject, by: OktaSubjectRules.native, &call)
-        try checkAudience(request, call)
         var authorization = secret.authorization
-        authorization.clientID = request.client.id
-        authorization.serverID = request.server.id
-        authorization.scopes = try request.server.scopes(of: request.parameters.words("scope"))
+        authorization.clientID = client.id
+        authorization.serverID = server.id
+        authorization.scopes = try server.scopes(of: parameters.words("scope"))
         // They belong to the first app's tokens alone.
         (authorization.nonce, authorization.proofKey) = (nil, nil)
         (authorization.idClaims, authorization.accessClaims) = (nil, nil)
         return authorization
     }
 
-    private static func judge(
+    /// Judges the token to exchange, and then the audience that is asked for.
+    private func judge(
         _ subject: OktaSubject, by rules: RuleList<OktaSubject>, _ call: inout OktaCall
     ) throws(Refused) {
         call.findings.judge(subject, by: rules)
         if let refusal = call.findings.refusal { throw refusal }
-    }
-
-    private static func checkAudience(_ request: OktaTokenRequest, _ call: OktaCall) throws(Refused) {
         try Refused.expect(
-            "audience", request.parameters["audience"], request.server.audience(at: call.arrival.base),
-            .exchangeAudience)
+            "audience", parameters["audience"], server.audience(at: call.arrival.base), .exchangeAudience)
     }
 }
 
@@ -135,7 +125,7 @@ extension OktaSubject {
         _ text: String, _ kind: OktaTokenKind, of servers: [OktaServer], beside secret: OktaDeviceSecret? = nil,
         _ call: OktaCall, in state: OktaState
     ) throws(Okta.Refused) {
-        let bases = call.arrival.sandbox.publicBase.addresses(of: call.arrival.sandbox.name)
+        let bases = call.arrival.sandbox.addresses
         self.init(
             kind: kind, token: CompactToken(text), moment: call.moment,
             trusted: servers.flatMap { server in bases.map(server.issuer) }, secret: secret)

@@ -2,10 +2,8 @@ import Emulation
 import JSON
 import Tokens
 
-/// The token endpoint. Each grant has a function of one form, in a file of its own.
+/// The token endpoint. Each grant is a function of the request, those of a kind in a file of their own.
 extension Okta {
-    typealias GrantHandler = (inout OktaCall, inout State, OktaTokenRequest) throws(Refused) -> Reply
-
     static func createToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let client = try call.client()
@@ -16,117 +14,121 @@ extension Okta {
         let mistake = addressMistake(call)
         let isKnown =
             mistake == nil || state.grants.added.contains { state.grants[$0]?.authorization.clientID == client.id }
-        let reply = try handler(of: grantType(of: request))(&call, &state, request)
+        let reply = try request.redeem(&call, &state)
         if !isKnown, let mistake { call.findings.note(mistake) }
         return reply
     }
 
-    /// What the request asks tokens for.
-    ///
-    /// - Throws: ``OktaFailure/grantTypeMissing``, ``OktaFailure/grantTypeUnsupported``, and
-    ///   ``OktaFailure/grantTypeNotAllowed`` for this client.
-    private static func grantType(of request: OktaTokenRequest) throws(Refused) -> OktaGrantType {
-        let names = OktaGrantType.allCases.map(\.rawValue).joined(separator: ", ")
-        let name = try Refused.require(
-            request.parameters["grant_type"], .grantTypeMissing, with: ["grants": .string(names)],
-            "found no parameter grant_type with a value; expected one of \(names)")
-        let type = try Refused.require(
-            OktaGrantType(rawValue: name), .grantTypeUnsupported, with: ["grants": .string(names)],
-            "found grant_type \(name); expected one of \(names)")
-        let (client, own) = (request.client, request.client.grants.joined(separator: ", "))
-        try Refused.require(
-            client.allows(name), .grantTypeNotAllowed, with: ["grants": .string(own)],
-            "found grant_type \(name) of client \(client.id); expected one of its own: \(own)")
-        return type
-    }
-
-    private static func handler(of type: OktaGrantType) -> GrantHandler {
-        switch type {
-        case .authorizationCode: redeemCode
-        case .refreshToken: refreshTokens
-        case .password: redeemPassword
-        case .clientCredentials: grantToClient
-        case .deviceCode: redeemDeviceCode
-        case .tokenExchange: exchangeToken
-        case .otp: redeemOneTimePassword
-        case .oob: redeemOutOfBandCode
-        case .mfaOTP: redeemSecondOneTimePassword
-        case .mfaOOB: redeemSecondOutOfBandCode
+    /// Whether the user of an authorization can still get tokens; services and guests can.
+    static func requireActive(
+        _ authorization: OktaAuthorization, in state: State, orFail failure: OktaFailure
+    ) throws(Refused) {
+        guard let id = authorization.userID else { return }
+        let status = state.users[id]?.status
+        guard status == .active else {
+            let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
+            throw Refusal(failure, because: "found \(found), \(id); expected ACTIVE")
         }
     }
 }
 
 extension OktaCall {
     func client() throws(Refused) -> OktaClient {
-        return try Refused.require(
+        try Refused.require(
             credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
     }
 }
 
 struct OktaTokenRequest: Sendable {
+    typealias State = OktaState
+    typealias Refused = Okta.Refused
+
     let server: OktaServer
     let client: OktaClient
     let parameters: OktaParameters
     /// The thumbprint of the key that a DPoP proof showed, to which the tokens are bound; `nil` without one.
     var proofKey: String?
+
+    fileprivate func redeem(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        switch try grantType() {
+        case .authorizationCode: try redeemCode(&call, &state)
+        case .refreshToken: try refreshTokens(&call, &state)
+        case .password: try redeemPassword(&call, &state)
+        case .clientCredentials: try grantToClient(&call, &state)
+        case .deviceCode: try redeemDeviceCode(&call, &state)
+        case .tokenExchange: try exchangeToken(&call, &state)
+        case .otp: try redeemOneTimePassword(&call, &state)
+        case .oob: try redeemOutOfBandCode(&call, &state)
+        case .mfaOTP: try redeemSecondOneTimePassword(&call, &state)
+        case .mfaOOB: try redeemSecondOutOfBandCode(&call, &state)
+        }
+    }
+
+    private func grantType() throws(Refused) -> OktaGrantType {
+        let names = OktaGrantType.allCases.map(\.rawValue).joined(separator: ", ")
+        let name = try Refused.require(
+            parameters["grant_type"], .grantTypeMissing, with: ["grants": .string(names)],
+            "found no parameter grant_type with a value; expected one of \(names)")
+        let type = try Refused.require(
+            OktaGrantType(rawValue: name), .grantTypeUnsupported, with: ["grants": .string(names)],
+            "found grant_type \(name); expected one of \(names)")
+        let own = client.grants.joined(separator: ", ")
+        try Refused.require(
+            client.allows(name), .grantTypeNotAllowed, with: ["grants": .string(own)],
+            "found grant_type \(name) of client \(client.id); expected one of its own: \(own)")
+        return type
+    }
 }
 
 /// The grant `password`. Source: ref, codes.
-extension Okta {
-    static func redeemPassword(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let name = try request.parameters.required("username")
-        let password = try request.parameters.required("password")
-        let scopes = try request.server.scopes(of: request.parameters.words("scope"))
+extension OktaTokenRequest {
+    func redeemPassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let name = try parameters.required("username")
+        let password = try parameters.required("password")
+        let scopes = try server.scopes(of: parameters.words("scope"))
         let user = try user(name, password, in: state)
-        var authorization = OktaAuthorization(clientID: request.client.id, serverID: request.server.id, userID: user.id)
+        var authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user.id)
         authorization.scopes = scopes
         authorization.authenticated = call.moment
         authorization.methods = ["pwd"]
-        return try passFirstFactor(authorization, &call, &state, request)
+        return try passFirstFactor(authorization, &call, &state)
     }
 
-    private static func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
+    private func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
         let user = try Refused.require(
             state.user(name), .passwordWrong, "found username \(name); expected the id or login of a user")
         guard let known = user.password, Digest.areEqual(Array(known.utf8), Array(password.utf8)) else {
             throw Refused(.passwordWrong, because: "found another password; expected that of \(user.login)")
         }
-        switch user.status {
-        case .active: return user
-        case .passwordExpired:
-            throw Refused(.passwordExpired, because: "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
-        case .deprovisioned, .lockedOut, .provisioned, .recovery, .staged, .suspended:
-            throw Refused(
-                .passwordWrong, because: "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
-        }
+        try Refused.require(
+            user.status != .passwordExpired, .passwordExpired,
+            "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
+        try Refused.require(
+            user.isActive, .passwordWrong, "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
+        return user
     }
 
     // MARK: - The grant `client_credentials`: a service acts for itself
 
-    static func grantToClient(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        var authorization = OktaAuthorization(clientID: request.client.id, serverID: request.server.id)
-        authorization.scopes = request.server.isOrg ? try orgScopes(call, request) : try customScopes(request)
-        return try grantTokens(authorization, &call, &state, request)
+    func grantToClient(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        var authorization = OktaAuthorization(clientID: client.id, serverID: server.id)
+        authorization.scopes = server.isOrg ? try orgScopes(call) : try customScopes()
+        return try grantTokens(authorization, &call, &state)
     }
 
     /// The org server grants `okta.*` scopes to services that sign their requests.
     ///
     /// Source: api, guide:implement-oauth-for-okta-serviceapp; that it leaves out what was not granted: inferred.
-    private static func orgScopes(_ call: OktaCall, _ request: OktaTokenRequest) throws(Refused) -> [String] {
-        let client = request.client
-        guard call.credentials.method == .privateKeyJWT else {
-            let method = call.credentials.method?.rawValue ?? "none"
-            throw Refused(.orgClientMethod, because: "found \(method); expected private_key_jwt at the org server")
-        }
+    private func orgScopes(_ call: OktaCall) throws(Refused) -> [String] {
+        let method = call.credentials.clientFacts?.method
+        try Refused.require(
+            method == .privateKeyJWT, .orgClientMethod,
+            "found \(method?.rawValue ?? "none"); expected private_key_jwt at the org server")
         try Refused.require(
             client.type == .service, .orgClientType,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
-        let words = try asked(request)
-        let granted = words.filter { word in client.grantedScopes.contains { $0.hasSameBytes(as: word) } }
+        let words = try asked()
+        let granted = words.filter { client.grantedScopes.contains(exactly: $0) }
         guard !granted.isEmpty else {
             let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
             throw Refused(
@@ -138,8 +140,8 @@ extension Okta {
     }
 
     /// A custom server grants its own scopes, unless a user would have to consent.
-    private static func customScopes(_ request: OktaTokenRequest) throws(Refused) -> [String] {
-        let (server, words) = (request.server, try asked(request))
+    private func customScopes() throws(Refused) -> [String] {
+        let words = try asked()
         try Refused.require(
             !words.contains("openid"), .scopeOpenidService,
             "found scope openid, which is about a user, and a service has none; expected some of \(server.scopeNames)")
@@ -156,28 +158,31 @@ extension Okta {
     }
 
     /// The scopes of the request, each once.
-    private static func asked(_ request: OktaTokenRequest) throws(Refused) -> [String] {
+    private func asked() throws(Refused) -> [String] {
         var words: [String] = []
-        for word in request.parameters.words("scope") where !words.contains(where: { $0.hasSameBytes(as: word) }) {
+        for word in parameters.words("scope") where !words.contains(exactly: word) {
             words.append(word)
         }
-        if words.isEmpty, !request.server.isOrg { words = request.server.defaultScopes }
+        if words.isEmpty, !server.isOrg { words = server.defaultScopes }
         try Refused.require(!words.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         return words
     }
 }
 
 /// The grant `authorization_code`, with PKCE (RFC 7636).
-extension Okta {
-    static func redeemCode(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let text = try request.parameters.required("code")
-        let redirectURI = try request.parameters.required("redirect_uri")
+extension OktaTokenRequest {
+    func redeemCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let text = try parameters.required("code")
+        let redirectURI = try parameters.required("redirect_uri")
         let ticket = try Refused.require(
             state.codes[text], .codeInvalid, "found a code that is unknown here; expected one of this sandbox")
         let code = ticket.content
-        try check(code.authorization, request)
+        try Refused.require(
+            code.authorization.clientID.hasSameBytes(as: client.id), .codeOtherClient,
+            "found client \(client.id); expected \(code.authorization.clientID), as at authorize")
+        try Refused.require(
+            code.authorization.serverID.hasSameBytes(as: server.id), .codeOtherServer,
+            "found server \(server.id); expected \(code.authorization.serverID), as at authorize")
         if let grant = code.grant {
             // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
             state.revoke(grant: grant)
@@ -192,104 +197,79 @@ extension Okta {
             code.redirectURI.hasSameBytes(as: redirectURI), .redirectURIMismatch,
             "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize"
                 + (Nearest.difference(redirectURI, code.redirectURI).map { ". " + $0 } ?? ""))
-        try checkVerifier(of: code, request.parameters["code_verifier"])
-        try requireActive(code.authorization, in: state, orFail: .codeInvalid)
+        try checkVerifier(of: code, parameters["code_verifier"])
+        try Okta.requireActive(code.authorization, in: state, orFail: .codeInvalid)
         var authorization = code.authorization
         let secret = OktaDeviceSecret(for: &authorization, call.identifiers, at: call.moment)
         let members: JSONObject = secret.map { ["device_secret": .string($0.id)] } ?? [:]
-        return try grantTokens(authorization, &call, &state, request, adding: members) { grant, state in
+        return try grantTokens(authorization, &call, &state, adding: members) { grant, state in
             state.codes.change(ticket.key) { $0.content.grant = grant.number }
             if let secret { state.add(secret, of: grant) }
         }
     }
 
-    private static func check(_ authorization: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
-        try Refused.require(
-            authorization.clientID.hasSameBytes(as: request.client.id), .codeOtherClient,
-            "found client \(request.client.id); expected \(authorization.clientID), as at authorize")
-        try Refused.require(
-            authorization.serverID.hasSameBytes(as: request.server.id), .codeOtherServer,
-            "found server \(request.server.id); expected \(authorization.serverID), as at authorize")
-    }
-
     /// Source: RFC 7636 section 4.6; a verifier without a challenge: RFC 9700 section 4.8.2.
-    private static func checkVerifier(of code: OktaCode, _ verifier: String?) throws(Refused) {
-        switch (code.challenge, verifier) {
-        case (nil, nil): return
-        case (nil, _?):
-            throw Refused(
-                .pkceNotBegun, because: "found a code_verifier; expected none, as authorize got no code_challenge")
-        case (_?, nil):
-            throw Refused(.pkceVerifierMissing, because: "found no code_verifier; expected the one for code_challenge")
-        case (let challenge?, let verifier?):
-            if let fault = OktaCode.fault(in: verifier) {
-                throw Refused(
-                    .pkceFailed,
-                    because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
-                        + "(RFC 7636 section 4.1)")
-            }
-            let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
-            try Refused.require(
-                found.hasSameBytes(as: challenge), .pkceFailed,
-                "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
-                    + (DerivedValue.mistake(in: challenge, of: verifier.utf8).map { ". " + $0 } ?? ""))
+    private func checkVerifier(of code: OktaCode, _ verifier: String?) throws(Refused) {
+        guard let challenge = code.challenge else {
+            return try Refused.require(
+                verifier == nil, .pkceNotBegun,
+                "found a code_verifier; expected none, as authorize got no code_challenge")
         }
-    }
-
-    /// Whether the user of an authorization can still get tokens; services and guests can.
-    static func requireActive(
-        _ authorization: OktaAuthorization, in state: State, orFail failure: OktaFailure
-    ) throws(Refused) {
-        guard let id = authorization.userID else { return }
-        let status = state.users[id]?.status
-        guard status == .active else {
-            let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
-            throw Refused(failure, because: "found \(found), \(id); expected ACTIVE")
+        let verifier = try Refused.require(
+            verifier, .pkceVerifierMissing, "found no code_verifier; expected the one for code_challenge")
+        if let fault = OktaCode.fault(in: verifier) {
+            throw Refusal(
+                .pkceFailed,
+                because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
+                    + "(RFC 7636 section 4.1)")
         }
+        let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
+        try Refused.require(
+            found.hasSameBytes(as: challenge), .pkceFailed,
+            "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
+                + (DerivedValue.mistake(in: challenge, of: verifier.utf8).map { ". " + $0 } ?? ""))
     }
 
     // MARK: - The grant `refresh_token`. Source: guide:refresh-tokens
 
-    static func refreshTokens(
-        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) throws(Refused) -> Reply {
-        let text = try request.parameters.required("refresh_token")
-        let (token, grant) = try usable(text, call, state, request)
-        if let replaced = token.replaced, call.moment > replaced + .seconds(request.client.rotationLeeway) {
-            throw reuse(of: token, call, &state, request)
+    func refreshTokens(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let text = try parameters.required("refresh_token")
+        let (token, grant) = try usable(text, call, state)
+        if let replaced = token.replaced, call.moment > replaced + .seconds(client.refresh.leeway) {
+            throw reuse(of: token, call, &state)
         }
         var authorization = grant.authorization
-        try requireActive(authorization, in: state, orFail: .refreshTokenInvalid)
+        try Okta.requireActive(authorization, in: state, orFail: .refreshTokenInvalid)
         // A rule has ensured that a bound token came with a proof by its key.
-        authorization.proofKey = authorization.proofKey ?? request.proofKey
-        authorization.scopes = try scopes(of: request.parameters, within: authorization.scopes)
+        authorization.proofKey = authorization.proofKey ?? proofKey
+        authorization.scopes = try scopes(within: authorization.scopes)
         // Chosen on the sign-in page for the first tokens only.
         (authorization.idClaims, authorization.accessClaims) = (nil, nil)
-        let key = try signingKey(of: request.server, call, state)
-        let next = state.use(token, rotates: request.client.rotates(call.switches), call)
-        let policy = state.accessPolicies(of: request.server)?.first {
-            $0.missingLines(for: request.client, nil, authorization.scopes).isEmpty
+        let key = try Okta.signingKey(of: server, call, state)
+        let next = state.use(token, rotates: client.rotates(call.switches), call)
+        let policy = state.accessPolicies(of: server)?.first {
+            $0.missingLines(for: client, nil, authorization.scopes).isEmpty
         }
-        return issueTokens(of: grant.number, authorization, next, &call, &state, request, signedBy: key, under: policy)
+        return issueTokens(of: grant.number, authorization, next, &call, &state, signedBy: key, under: policy)
     }
 
     /// The refresh token, if it is the client's and has not ended.
-    private static func usable(
-        _ text: String, _ call: OktaCall, _ state: State, _ request: OktaTokenRequest
+    private func usable(
+        _ text: String, _ call: OktaCall, _ state: State
     ) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
-        guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
+        guard let (token, grant) = state.refreshToken(text) else {
             let kind = OktaTokenKind(of: CompactToken(text)).map { "an \($0.rawValue) token" }
             throw Refused(
                 .refreshTokenInvalid,
                 because:
                     "found \(kind ?? "a refresh token that is unknown here"); expected a refresh token of this sandbox")
         }
-        let (client, server) = (grant.authorization.clientID, grant.authorization.serverID)
+        let first = grant.authorization
         let complaint: String? =
-            if !client.hasSameBytes(as: request.client.id) {
-                "found client \(request.client.id); expected \(client), to which the refresh token was given"
-            } else if !server.hasSameBytes(as: request.server.id) {
-                "found server \(request.server.id); expected \(server), which gave the refresh token"
+            if !first.clientID.hasSameBytes(as: client.id) {
+                "found client \(client.id); expected \(first.clientID), to which the refresh token was given"
+            } else if !first.serverID.hasSameBytes(as: server.id) {
+                "found server \(server.id); expected \(first.serverID), which gave the refresh token"
             } else if grant.isRevoked {
                 "found a refresh token that was revoked; expected one that was not"
             } else {
@@ -301,38 +281,25 @@ extension Okta {
 
     /// Ends the family of a token that was used after its replacement: two parties have it, and one of them may be an
     /// attacker.
-    private static func reuse(
-        of token: OktaRefreshToken, _ call: OktaCall, _ state: inout State, _ request: OktaTokenRequest
-    ) -> Refused {
+    private func reuse(of token: OktaRefreshToken, _ call: OktaCall, _ state: inout State) -> Refused {
         state.revoke(grant: token.grant)
-        let event = request.server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
+        let event = server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
         let age = token.replaced.map { call.moment.wholeSeconds - $0.wholeSeconds } ?? 0
         return Refused(
             .refreshTokenInvalid,
             because: "refresh-token-reused (\(event)): the token was replaced \(age) s ago; expected at most "
-                + "\(request.client.rotationLeeway) s. All tokens since the sign-in were revoked")
+                + "\(client.refresh.leeway) s. All tokens since the sign-in were revoked")
     }
 
     /// The requested scopes; all granted ones when the request names none.
-    private static func scopes(of parameters: OktaParameters, within granted: [String]) throws(Refused) -> [String] {
+    private func scopes(within granted: [String]) throws(Refused) -> [String] {
         let words = parameters.words("scope")
         if words.isEmpty { return granted }
-        let denied = words.filter { word in !granted.contains { $0.hasSameBytes(as: word) } }
+        let denied = words.filter { !granted.contains(exactly: $0) }
         try Refused.require(
             denied.isEmpty, .refreshScopeDenied, with: ["scopes": .string(denied.joined(separator: ", "))],
             "found scope \(words.joined(separator: " ")); expected some of \(granted.joined(separator: " "))")
-        return granted.filter { word in words.contains { $0.hasSameBytes(as: word) } }
-    }
-}
-
-extension OktaClient {
-    /// Whether each use of a refresh token yields another one.
-    fileprivate func rotates(_ switches: OktaSwitches) -> Bool {
-        switch switches.refreshRotation {
-        case .perClient: rotates
-        case .on: true
-        case .off: false
-        }
+        return granted.filter { words.contains(exactly: $0) }
     }
 }
 

@@ -9,7 +9,7 @@ extension Okta {
         let isActivated = try call.query.read { $0.flag("activate", or: true) }
         let draft = try call.json { OktaUserDraft(&$0) }
         if let unknown = draft.groups.first(where: { state.groups[$0] == nil }) {
-            let hint = Nearest.hint(to: unknown, among: state.groups.all.prefix(20).map(\.id))
+            let hint = state.groups.hint(to: unknown, by: \.id)
             throw Okta.refusal("groupIds", "has \(unknown), and no group has that id\(hint)")
         }
         let address = draft.login.split(separator: "@", omittingEmptySubsequences: false)
@@ -166,12 +166,10 @@ extension OktaCall {
         if let user = state.user(name) { return user }
         throw Refused(
             .userNotFound, ["id": .string(name)],
-            because: "no user has the id or login "
-                + "\(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
+            because: "no user has the id or login \(name)\(state.users.hint(to: name, by: \.login))")
     }
 }
 
-/// What a request says about a user.
 struct OktaUserDraft {
     let login: String
     let email: String
@@ -301,12 +299,13 @@ extension Okta {
         }
         let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
         let user = try call.user(in: state)
-        guard step.isAllowed(for: user) else {
+        guard step.statuses.contains(user.status) else {
             // Source: clients that look for the first one (codes leaves it out).
             let cause = step == .suspend ? "Cannot suspend a user that is not active" : "Cannot \(name) this user"
             throw Refused(
                 step.refusal(for: user), ["cause": .string(cause)],
-                because: "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
+                because: "\(user.login) is \(user.status.rawValue); expected "
+                    + "\(step.statuses.map(\.rawValue).joined(separator: ", ")) for \(name)")
         }
         let changed = state.take(step, for: user, call.identifiers, at: call.moment)
         switch step {
@@ -351,11 +350,10 @@ extension Okta {
         switch format {
         case "opaque": name = subject["id"]?.string
         case "iss_sub":
-            let sandbox = call.arrival.sandbox
             let issuer = subject["iss"]?.string ?? ""
             try Refused.require(
-                sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }),
-                .subIDInvalid, "iss is “\(issuer)”; expected \(call.arrival.base)")
+                call.arrival.sandbox.addresses.contains(exactly: issuer), .subIDInvalid,
+                "iss is “\(issuer)”; expected \(call.arrival.base)")
             name = subject["sub"]?.string
         default: throw Refused(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }

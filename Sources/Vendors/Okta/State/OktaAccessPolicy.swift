@@ -73,7 +73,7 @@ struct OktaAccessPolicy: CodedRecord, RecordValue, Equatable {
         ]
         return demands.compactMap { member, allowed, asked in
             guard let allowed else { return nil }
-            let lacking = asked.filter { name in !allowed.contains { $0.hasSameBytes(as: name) } }
+            let lacking = asked.filter { !allowed.contains(exactly: $0) }
             return lacking.isEmpty ? nil : "\(member): \(JSON.array((allowed + lacking).map(JSON.string)).text)"
         }
     }
@@ -227,12 +227,9 @@ extension OktaAssignment {
     /// A name that belongs to nobody; `nil` without one.
     func stranger(_ users: RecordTable<OktaUser>, _ groups: RecordTable<OktaGroup>) -> String? {
         if let name = self.users.first(where: { users[$0] == nil && users[named: ExactText($0.lowercased())] == nil }) {
-            return
-                "no user has the id or login \(name)\(Nearest.hint(to: name, among: users.all.prefix(20).map(\.login)))"
+            return "no user has the id or login \(name)\(users.hint(to: name, by: \.login))"
         }
         let name = self.groups.first { groups[$0] == nil && groups[named: ExactText($0)] == nil }
-        return name.map {
-            "no group has the id or name \($0)\(Nearest.hint(to: $0, among: groups.all.prefix(20).map(\.name)))"
-        }
+        return name.map { "no group has the id or name \($0)\(groups.hint(to: $0, by: \.name))" }
     }
 }

@@ -40,29 +40,29 @@ struct OktaAccounts: Sendable {
         for node in ([document] + more).compactMap({ $0["trusted_origins"] }) {
             origins += try [String].addresses(node)
         }
-        trustedOrigins = origins.map { OktaTrustedOrigin($0) }
+        trustedOrigins = origins.map { OktaTrustedOrigin(origin: OktaTrustedOrigin.normalized($0)) }
         servers = try Self.servers(try document.required("servers"), fixtures)
         let form = RecordForm.fixture(fixtures)
-        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(of: try nodes("groups"), form))
+        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(try nodes("groups"), form))
         self.groups = groups
         let users = try RecordTable<OktaUser>.list(
-            of: try nodes("users"), form,
+            try nodes("users"), form,
             complaint: { user in
                 user.groups.first { groups[ExactText($0)] == nil }.map {
-                    "no group has the id \($0)\(Nearest.hint(to: $0, among: groups.all.prefix(20).map(\.id)))"
+                    "no group has the id \($0)\(groups.hint(to: $0, by: \.id))"
                 }
             })
         self.users = users
         let everybody = RecordTable(fixtures: users)
         clients = RecordTable(
             fixtures: try RecordTable<OktaClient>.list(
-                of: try nodes("clients"), form, complaint: { $0.assigned?.stranger(everybody, groups) }))
+                try nodes("clients"), form, complaint: { $0.assigned?.stranger(everybody, groups) }))
         let ids = Set(users.map(\.key))
         guard ids.contains(ExactText(defaultUserID)) else {
             throw try org.required("default_user").problem("no user has the id \(defaultUserID)")
         }
         factors = try RecordTable<OktaFactor>.list(
-            of: try nodes("factors"), form,
+            try nodes("factors"), form,
             complaint: { factor in
                 ids.contains(ExactText(factor.userID)) ? nil : "no user has the id \(factor.userID)"
             })
@@ -213,7 +213,6 @@ extension Okta {
     }
 }
 
-/// An application that is registered with the organization.
 struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     /// What kind of application it is. Source: api.
     enum ApplicationType: String, CaseIterable, RecordValue { case web, native, browser, service }
@@ -248,9 +247,7 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     var requiresPKCE = false
     var bindsTokens = false
     var requiresPushedRequests = false
-    var rotation: RotationType?
-    /// How long a rotated refresh token still works, in seconds.
-    var rotationLeeway = 30
+    var refresh = Rotation()
     var consentMethod = ConsentMethod.trusted
     var assurance = Assurance.one
     /// Whether people sign in on the page; `nil` for what the switch login-mode says (ours).
@@ -260,13 +257,17 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     /// The `okta.*` scopes that it may have at the org server.
     var grantedScopes: [String] = []
 
-    /// Whether it has no secret and no keys.
-    var isPublic: Bool { methods == [.none] }
+    /// Whether each use of a refresh token yields another one: browser apps rotate unless configured otherwise. Source:
+    /// guide:refresh-tokens.
+    func rotates(_ switches: OktaSwitches) -> Bool {
+        switch switches.refreshRotation {
+        case .perClient: (refresh.type ?? (type == .browser ? .rotate : .static)) == .rotate
+        case .on: true
+        case .off: false
+        }
+    }
 
-    /// Browser apps rotate unless configured otherwise. Source: guide:refresh-tokens.
-    var rotates: Bool { (rotation ?? (type == .browser ? .rotate : .static)) == .rotate }
-
-    func allows(_ grant: String) -> Bool { grants.contains { $0.hasSameBytes(as: grant) } }
+    func allows(_ grant: String) -> Bool { grants.contains(exactly: grant) }
 
     var key: ExactText { ExactText(id) }
     var secretText: String? { secret }
@@ -299,7 +300,7 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
         coder.member("pkce_required", &requiresPKCE, or: false)
         coder.member("dpop_bound_access_tokens", &bindsTokens, or: false)
         coder.member("require_pushed_authorization_requests", &requiresPushedRequests, or: false)
-        codeRotation(&coder)
+        coder.member("refresh_token", &refresh, or: Rotation())
         coder.member("consent_method", &consentMethod, or: .trusted)
         coder.member("assurance", &assurance, or: .one)
         coder.member("login_mode", &loginMode)
@@ -314,20 +315,10 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
             or: "client \(id) authenticates with a secret and has none")
     }
 
-    private mutating func codeRotation(_ coder: inout RecordCoder) {
-        var refresh = Rotation(type: rotation, leeway: rotationLeeway)
-        coder.member("refresh_token", &refresh, or: refresh, write: { $0.json(.whole) }) {
-            (node) throws(FixtureProblem) in
-            var refresh = Rotation()
-            try refresh.read(node, .export(.whole))
-            return refresh
-        }
-        (rotation, rotationLeeway) = (refresh.type, refresh.leeway)
-    }
-
     /// The member `refresh_token`. Source: guide:refresh-tokens.
-    private struct Rotation: CodedRecord {
+    struct Rotation: CodedRecord, RecordValue {
         var type: RotationType?
+        /// How long a rotated refresh token still works, in seconds.
         var leeway = 30
 
         mutating func code(_ coder: inout RecordCoder) {

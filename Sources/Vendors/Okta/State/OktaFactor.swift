@@ -100,18 +100,16 @@ extension OktaState {
 }
 
 extension OktaFactor.Kind {
-    /// How ids of the kind begin. Source: postman.
-    private var prefix: String {
+    /// A new id, which begins with the prefix of the kind. Source: postman.
+    func newID(_ identifiers: IdentifierSource) -> String {
         switch self {
-        case .push: "opf"
-        case .sms: "sms"
-        case .call: "clf"
-        case .totp: "ost"
-        case .question: "ufs"
+        case .push: identifiers.oktaID("opf")
+        case .sms: identifiers.oktaID("sms")
+        case .call: identifiers.oktaID("clf")
+        case .totp: identifiers.oktaID("ost")
+        case .question: identifiers.oktaID("ufs")
         }
     }
-
-    func newID(_ identifiers: IdentifierSource) -> String { identifiers.oktaID(prefix) }
 }
 
 /// A push challenge, which the device of a factor answers.
@@ -237,7 +235,6 @@ enum OktaQuestion {
         ("favorite_sports_player", "Who is your favorite sports player?"),
     ]
 
-    /// The question as the API shows it.
     static func json(_ id: String) -> JSON {
         ["question": .string(id), "questionText": JSON(known.first { $0.id == id }?.text)]
     }

@@ -28,14 +28,6 @@ struct OktaAuthorization: Sendable, Equatable, CodedRecord, RecordValue {
     var idClaims: JSON?
     var accessClaims: JSON?
 
-    /// The same, granted by a user who signs in with the password now.
-    func signedIn(_ user: OktaUser, at moment: Moment) -> OktaAuthorization {
-        var authorization = self
-        (authorization.userID, authorization.authenticated) = (user.id, moment)
-        (authorization.methods, authorization.sessionID) = (["pwd"], nil)
-        return authorization
-    }
-
     /// The `sub` of access tokens. Source: the login in genuine tokens (jwt, tests), the id in ref.
     func subject(_ user: OktaUser?, _ switches: OktaSwitches) -> String {
         if let guest { return guest }
@@ -162,6 +154,10 @@ struct OktaRefreshToken: Sendable, Equatable, KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
+    func refreshToken(_ text: String) -> (OktaRefreshToken, OktaGrant)? {
+        refreshTokens[text].flatMap { token in grants[token.grant].map { (token, $0) } }
+    }
+
     mutating func addRefreshToken(
         to grant: OktaGrant, of server: OktaServer, under policy: OktaAccessPolicy?, _ call: OktaCall
     ) -> OktaRefreshToken {

@@ -13,9 +13,6 @@ struct OktaAuthentication: Sendable, Equatable, CodedRecord, RecordValue {
     var sessionID: String?
     var sessionToken: String?
 
-    /// Whether two factors were shown.
-    var isStrong: Bool { methods.contains("mfa") }
-
     /// The same after a further factor. Source of the values: ref; their order: ours.
     func adding(_ method: String) -> OktaAuthentication {
         var authentication = self

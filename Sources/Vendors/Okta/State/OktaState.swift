@@ -36,25 +36,9 @@ struct OktaState: Sendable {
     static let bound = RecordBound(count: 50_000, bytes: 64 << 20)
     static let shortBound = RecordBound(count: 10_000, bytes: 16 << 20)
 
-    init(_ accounts: OktaAccounts) {
-        self.init(
-            RecordTable(fixtures: accounts.users), RecordTable(fixtures: accounts.factors), accounts.clients,
-            accounts.groups, RecordTable(fixtures: accounts.trustedOrigins))
-    }
-
-    init(
-        _ users: RecordTable<OktaUser>, _ factors: RecordTable<OktaFactor>, _ clients: RecordTable<OktaClient>,
-        _ groups: RecordTable<OktaGroup>, _ trustedOrigins: RecordTable<OktaTrustedOrigin>
-    ) {
-        (self.users, self.factors, self.clients, self.groups) = (users, factors, clients, groups)
-        self.trustedOrigins = trustedOrigins
-    }
-
     /// The user with that id or login; case does not matter for logins (ours).
     func user(_ name: String) -> OktaUser? { users[name] ?? users[named: ExactText(name.lowercased())] }
 }
-
-// MARK: - Storing within bounds
 
 extension RecordTable {
     /// Stores a record, and removes the oldest ones beyond the bound.
@@ -62,6 +46,11 @@ extension RecordTable {
     mutating func add(_ record: Record, within bound: RecordBound) -> [Record] {
         store(record)
         return shrink(to: bound, sparing: record.key)
+    }
+
+    /// What a mistyped name may have meant; of many records, the first ones are compared.
+    func hint(to name: String, by value: (Record) -> String) -> String {
+        Nearest.hint(to: name, among: all.prefix(20).map(value))
     }
 }
 
@@ -75,6 +64,13 @@ extension OktaCall {
 }
 
 extension OktaState {
+    init(_ accounts: OktaAccounts) {
+        self.init(
+            users: RecordTable(fixtures: accounts.users), factors: RecordTable(fixtures: accounts.factors),
+            clients: accounts.clients, groups: accounts.groups,
+            trustedOrigins: RecordTable(fixtures: accounts.trustedOrigins))
+    }
+
     mutating func begin(_ authorization: OktaAuthorization, at moment: Moment) -> OktaGrant {
         let grant = OktaGrant(number: grants.nextNumber(), authorization: authorization, began: moment)
         grants.store(grant)
@@ -144,7 +140,12 @@ extension Okta: RecordedVendor {
     func code(_ state: inout OktaState, _ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         let current = state
-        if coder.isReading, !isPart { state.clear() }
+        if coder.isReading, !isPart {
+            // What the fixtures never provide is gone.
+            state = OktaState(
+                users: current.users, factors: current.factors, clients: current.clients, groups: current.groups,
+                trustedOrigins: current.trustedOrigins)
+        }
         coder.table("users", &state.users, within: OktaState.userBound)
         coder.table("factors", &state.factors, within: OktaState.bound)
         coder.table("clients", &state.clients, isRequired: false, within: OktaState.shortBound)
@@ -210,9 +211,6 @@ extension Okta: RecordedVendor {
 }
 
 extension OktaState {
-    /// Clears what the fixtures never provide, before a state is read.
-    fileprivate mutating func clear() { self = OktaState(users, factors, clients, groups, trustedOrigins) }
-
     /// Keeps what a whole state leaves out, such as tokens and cookies: who was there still has them. Those of grants
     /// that the state read does not have are gone.
     fileprivate mutating func keepSecrets(of old: OktaState) {

@@ -12,12 +12,6 @@ struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable, KeyedRecord,
     var expires = Moment(unixSeconds: 0)
     var isUsed = false
 
-    init() {}
-
-    init(_ id: String, for content: Content, at moment: Moment) {
-        (self.id, self.content, expires) = (id, content, moment + Self.lifetime)
-    }
-
     /// Why it cannot be redeemed; `nil` if it can.
     func complaint(at moment: Moment) -> String? {
         if isUsed { return "found one that was used" }
@@ -33,6 +27,12 @@ struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable, KeyedRecord,
         content.code(&coder)
         coder.end("expires", &expires)
         coder.member("used", &isUsed, or: false)
+    }
+}
+
+extension OktaTicket {
+    init(_ id: String, for content: Content, at moment: Moment) {
+        self.init(id: id, content: content, expires: moment + Self.lifetime)
     }
 }
 
@@ -150,13 +150,13 @@ struct OktaProofNonce: Sendable, Equatable, KeyedRecord, CodedRecord {
 
 extension OktaState {
     /// The nonces that are valid at a moment, the newest one last.
-    func goodNonces(at moment: Moment) -> [String] {
-        proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }.map(\.id)
+    func goodNonces(at moment: Moment) -> [OktaProofNonce] {
+        proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }
     }
 
     /// The nonces that are valid at a moment, the current one last.
     mutating func proofNonces(at moment: Moment, _ identifiers: IdentifierSource) -> [String] {
-        var good = proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }
+        var good = goodNonces(at: moment)
         if let newest = good.last, moment < newest.issued + OktaProofNonce.renewal { return good.map(\.id) }
         // Source of the length: guide:dpop.
         let nonce = OktaProofNonce(id: identifiers.opaque(ofLength: 32), issued: moment)

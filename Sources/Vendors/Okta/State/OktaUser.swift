@@ -179,7 +179,7 @@ enum OktaLifecycleStep: String, CaseIterable, Sendable {
     case expireWithTemporary = "expire_password_with_temp_password"
 
     /// The statuses in which the step can be taken. Source: api; for the last three steps ours.
-    private var statuses: [OktaUser.Status] {
+    var statuses: [OktaUser.Status] {
         switch self {
         case .activate: [.staged, .deprovisioned]
         case .reactivate: [.provisioned, .recovery]
@@ -191,10 +191,6 @@ enum OktaLifecycleStep: String, CaseIterable, Sendable {
         case .resetPassword: [.active, .provisioned, .passwordExpired, .lockedOut, .recovery]
         }
     }
-
-    func isAllowed(for user: OktaUser) -> Bool { statuses.contains(user.status) }
-
-    var condition: String { statuses.map(\.rawValue).joined(separator: ", ") }
 
     /// What answers it in another status. Source: recorded answers (pysdk) of unlock and reactivate; codes.
     func refusal(for user: OktaUser) -> OktaFailure {

@@ -30,7 +30,7 @@ extension Okta {
             var client = try state.client(named: try call.required("client"))
             let (uri, isAfterLogout) = try call.read { ($0.text("uri", atLeast: 1), $0.bool("logout") ?? false) }
             let uris = isAfterLogout ? \OktaClient.postLogoutURIs : \OktaClient.redirectURIs
-            if !client[keyPath: uris].contains(where: { $0.hasSameBytes(as: uri) }) {
+            if !client[keyPath: uris].contains(exactly: uri) {
                 client[keyPath: uris].append(uri)
                 state.clients.change(client.key) { $0 = client }
             }
@@ -150,7 +150,7 @@ extension Okta {
 
     private static func addUser(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let groups = try groups(call, state.groups)
-        let user = try call.read { members in
+        var user = try call.read { members in
             var user = OktaUser()
             user.login = members.text("login", atLeast: 1, atMost: 255)
             user.password = members.optionalText("password", atLeast: 1, atMost: 255)
@@ -161,14 +161,12 @@ extension Okta {
             return user
         }
         guard state.user(user.login) == nil else { throw ControlRefusal("another user signs in as \(user.login)") }
-        var added = user
-        added.id = call.identifiers.oktaID("00u")
-        (added.created, added.lastUpdated, added.statusChanged) = (call.moment, call.moment, call.moment)
-        added.activated = added.status == .staged ? nil : call.moment
-        added.passwordChanged = added.password == nil ? nil : call.moment
-        added.groups = groups
-        state.add(added)
-        return shown(added)
+        (user.id, user.groups) = (call.identifiers.oktaID("00u"), groups)
+        (user.created, user.lastUpdated, user.statusChanged) = (call.moment, call.moment, call.moment)
+        user.activated = user.status == .staged ? nil : call.moment
+        user.passwordChanged = user.password == nil ? nil : call.moment
+        state.add(user)
+        return shown(user)
     }
 
     /// The ids of the groups that an action names, after Everyone.
@@ -176,8 +174,7 @@ extension Okta {
         var ids = known.everyone
         for name in try call.read({ $0.texts("groups") }) ?? [] {
             guard let group = known[name] ?? known[named: ExactText(name)] else {
-                let hint = Nearest.hint(to: name, among: known.all.prefix(20).map(\.name))
-                throw ControlRefusal("no group has the id or name \(name)\(hint)")
+                throw ControlRefusal("no group has the id or name \(name)\(known.hint(to: name, by: \.name))")
             }
             if !ids.contains(group.id) { ids.append(group.id) }
         }
@@ -297,8 +294,7 @@ extension OktaAccounts {
     /// The server with that id; by default the first custom one.
     func server(named id: String?) throws(ControlRefusal) -> OktaServer {
         guard let id else { return defaultServer }
-        return try ControlRefusal.require(
-            server(id), "no authorization server is called", id, among: servers.map(\.id))
+        return try ControlRefusal.require(server(id), "no authorization server is called", id, among: servers.map(\.id))
     }
 }
 

@@ -16,29 +16,39 @@ extension Okta {
     ]
 
     func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>,
-        _ findings: inout Findings<OktaFailure>
-    ) -> (kind: String?, account: String?) {
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>
+    ) -> TokenVerdict<OktaFailure> {
+        var explanation = OktaExplanation(vendor: self, context: context, setting: setting)
+        return explanation.verdict(on: text)
+    }
+}
+
+private struct OktaExplanation {
+    let vendor: Okta
+    /// What is known of the request; see ``Okta/requestFacts``.
+    let context: JSONObject
+    let setting: TokenSetting<Okta>
+    var findings = Findings<OktaFailure>()
+
+    mutating func verdict(on text: String) -> TokenVerdict<OktaFailure> {
         let token = CompactToken(text)
         let kind = OktaTokenKind(of: token)
         let account: String?
         switch kind {
-        case .clientAssertion: account = explain(assertion: token, context, setting, &findings)
-        case .dpopProof: account = explain(proof: token, context, setting, &findings)
-        case .ssws: account = explain(answer: text, context, setting, &findings)
+        case .clientAssertion: account = explain(assertion: token)
+        case .dpopProof: account = explain(proof: token)
+        case .ssws: account = explain(answer: text)
         case .access, .id, nil:
-            let issuer = issuer(of: token, in: setting.state)
+            let issuer = issuer(of: token)
             account = issuer.map { "server \($0.id)" }
-            explain(token, kind, issuer ?? named(by: token, setting), setting, &findings)
-            if kind == .id { Self.compareHashes(of: token, context, &findings) }
+            explain(token, kind, issuer ?? named(by: token))
+            if kind == .id { compareHashes(of: token) }
         }
         return (kind?.rawValue, account)
     }
 
     /// Whether an ID token belongs to what came with it (OpenID Connect Core 1.0 section 3.1.3.6).
-    private static func compareHashes(
-        of token: CompactToken, _ context: JSONObject, _ findings: inout Findings<OktaFailure>
-    ) {
+    private mutating func compareHashes(of token: CompactToken) {
         for (claim, fact) in [("at_hash", "access_token"), ("c_hash", "code")] {
             guard let text = context[fact]?.string, let found = token.claims?[claim] else { continue }
             let expected = OktaTokenMaker.hash(of: text)
@@ -52,30 +62,28 @@ extension Okta {
     }
 
     /// The server that has published the key of the signature.
-    private func issuer(of token: CompactToken, in state: OktaState) -> OktaServer? {
-        accounts.servers.first { server in
+    private func issuer(of token: CompactToken) -> OktaServer? {
+        vendor.accounts.servers.first { server in
             // Minting reports a file without a key.
-            let keys = (try? keys(of: server.id, in: state)) ?? nil
+            let keys = (try? vendor.keys(of: server.id, in: setting.state)) ?? nil
             let known = (keys?.published.map(\.key) ?? []) + [try? server.accessTokenKey?.read()].compactMap(\.self)
             return known.contains { token.signature(by: $0.verificationKey, algorithm: .rs256).outcome == .passed }
         }
     }
 
     /// The server whose `iss` the token has; the usual one when it has none.
-    private func named(by token: CompactToken, _ setting: TokenSetting<Okta>) -> OktaServer {
+    private func named(by token: CompactToken) -> OktaServer {
         let issuer = token.claims?["iss"]?.string ?? ""
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
-        return accounts.servers.first { server in bases.contains { server.isIssuer(issuer, at: $0) } }
-            ?? accounts.defaultServer
+        let bases = setting.sandbox.addresses
+        return vendor.accounts.servers.first { server in bases.contains { server.isIssuer(issuer, at: $0) } }
+            ?? vendor.accounts.defaultServer
     }
 
-    private func explain(
-        _ token: CompactToken, _ kind: OktaTokenKind?, _ server: OktaServer, _ setting: TokenSetting<Okta>,
-        _ findings: inout Findings<OktaFailure>
-    ) {
+    private mutating func explain(_ token: CompactToken, _ kind: OktaTokenKind?, _ server: OktaServer) {
         let read = OktaToken(bytes: Array(token.bytes))
         var facts = OktaTokenFacts(
-            self, read, at: server, setting.state.changedKeys, in: setting.sandbox, named: setting.base, setting.moment)
+            vendor, read, at: server, setting.state.changedKeys, in: setting.sandbox, named: setting.base,
+            setting.moment)
         facts.isRevoked = read.id.map(setting.state.isRevoked(tokenID:)) ?? false
         // A token of no known kind is judged as one for userinfo; how it is sent is unknown.
         let rules = kind == .id ? OktaTokenRules.any : OktaTokenRules.access
@@ -90,58 +98,49 @@ extension Okta {
                 source: "docs:concepts/auth-servers"))
     }
 
-    private func explain(
-        assertion token: CompactToken, _ context: JSONObject, _ setting: TokenSetting<Okta>,
-        _ findings: inout Findings<OktaFailure>
-    ) -> String? {
+    private mutating func explain(assertion token: CompactToken) -> String? {
         // Else the token endpoint of the server that is usually meant.
         let endpoint =
-            context["url"]?.string ?? ownAudience(of: token, setting)
-            ?? setting.base + accounts.defaultServer.path + "/v1/token"
+            context["url"]?.string ?? ownAudience(of: token)
+            ?? setting.base + vendor.accounts.defaultServer.path + "/v1/token"
         var facts = OktaClientFacts(setting.state.clients, assertion: token, to: endpoint, at: setting.moment)
-        findings.judge(facts, by: Self.clientRules)
+        findings.judge(facts, by: Okta.clientRules)
         if let client = facts.client, let id = token.claims?["jti"]?.string {
             facts.isReplayed = setting.state.isUsed(.assertion, id, of: client.id, at: setting.moment)
-            findings.judge(facts, by: Self.assertionUseRules)
+            findings.judge(facts, by: Okta.assertionUseRules)
         }
         return facts.client.map { "client \($0.id)" }
     }
 
     /// The audience, if it is an address of some server here: without a request, any of them may be the right one.
-    private func ownAudience(of token: CompactToken, _ setting: TokenSetting<Okta>) -> String? {
+    private func ownAudience(of token: CompactToken) -> String? {
         let audience = token.claims?["aud"]
         let texts = (audience?.array ?? [audience ?? .null]).compactMap(\.string)
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        let bases = setting.sandbox.addresses
         return texts.first { text in
-            accounts.servers.contains { server in bases.contains { text.hasPrefix($0 + server.path + "/v1/") } }
+            vendor.accounts.servers.contains { server in bases.contains { text.hasPrefix($0 + server.path + "/v1/") } }
         }
     }
 
     /// Without facts about the path, it is the one that the token is for.
-    private func explain(
-        answer text: String, _ context: JSONObject, _ setting: TokenSetting<Okta>,
-        _ findings: inout Findings<OktaFailure>
-    ) -> String? {
-        var facts = OktaDeviceFacts(.value(text), accounts, setting.switches, at: setting.moment)
+    private mutating func explain(answer text: String) -> String? {
+        var facts = OktaDeviceFacts(.value(text), vendor.accounts, setting.switches, at: setting.moment)
         let claims = facts.compact?.claims
         func named(_ fact: String, _ claim: String) -> String { context[fact]?.string ?? claims?[claim]?.string ?? "" }
         let path = OktaDeviceFacts.Path(
             user: named("user", "sub"), factor: named("factor", "iss"), transaction: named("transaction", "tx"))
         facts.find(path, of: setting.sandbox, in: setting.state)
-        findings.judge(facts, by: Self.deviceFormRules)
-        findings.judge(facts, by: Self.deviceRules)
+        findings.judge(facts, by: Okta.deviceFormRules)
+        findings.judge(facts, by: Okta.deviceRules)
         guard let key = facts.key, let token = facts.compact else { return nil }
         let isSigned = facts.algorithms.contains { token.signature(by: key, algorithm: $0).outcome == .passed }
         return isSigned ? facts.factor.map { "factor \($0.id)" } : nil
     }
 
-    private func explain(
-        proof token: CompactToken, _ context: JSONObject, _ setting: TokenSetting<Okta>,
-        _ findings: inout Findings<OktaFailure>
-    ) -> String? {
+    private mutating func explain(proof token: CompactToken) -> String? {
         var facts = OktaProofFacts(OktaProof(bytes: Array(token.bytes)), context, in: setting)
         let (state, moment) = (setting.state, setting.moment)
-        facts.nonces = state.goodNonces(at: moment)
+        facts.nonces = state.goodNonces(at: moment).map(\.id)
         let thumbprint = facts.proof?.key.thumbprint
         if let thumbprint, let id = facts.proof?.id {
             facts.isReplayed = state.isUsed(.proof, id, of: thumbprint, at: moment)
@@ -160,7 +159,9 @@ extension Okta {
                     rule.check, .notJudged, expected: rule.expected, found: claim.map(Fact.json) ?? .absent,
                     source: rule.source))
         }
-        let own = accounts.proofKeys.first { (try? $0.key.read())?.thumbprint == thumbprint && thumbprint != nil }
+        let own = vendor.accounts.proofKeys.first {
+            thumbprint != nil && (try? $0.key.read())?.thumbprint == thumbprint
+        }
         return own.map { "key \($0.name)" }
     }
 }
@@ -173,7 +174,7 @@ extension OktaProofFacts {
         (switches, moment, sandbox) = (setting.switches, setting.moment, setting.sandbox)
         method = context["method"]?.string.flatMap { HTTPRequest.Method($0) } ?? .post
         let url = context["url"]?.string ?? ""
-        let base = setting.sandbox.publicBase.addresses(of: setting.sandbox.name).filter { url.hasPrefix($0) }
+        let base = setting.sandbox.addresses.filter { url.hasPrefix($0) }
             .max { $0.utf8.count < $1.utf8.count }
         path = base.map { String(url.dropFirst($0.count)) } ?? url
         lineCount = 1

@@ -122,11 +122,9 @@ struct OktaMinter {
     }
 
     private mutating func factor() throws(ControlRefusal) -> OktaFactor {
-        guard let id = try order.string("factor") else {
-            return try ControlRefusal.require(
-                setting.state.factors.all.first(where: { $0.device != nil }), "no factor has a device key")
-        }
-        return try setting.state.factor(named: id)
+        if let id = try order.string("factor") { return try setting.state.factor(named: id) }
+        return try ControlRefusal.require(
+            setting.state.factors.all.first(where: { $0.device != nil }), "no factor has a device key")
     }
 
     private mutating func proof() throws(ControlRefusal) -> UnsignedToken {
@@ -141,7 +139,10 @@ struct OktaMinter {
             "htu": .string(try order.string("url") ?? endpoint), "iat": JSON(now),
         ]
         if let nonce = try order.string("nonce") {
-            claims["nonce"] = .string(nonce == "current" ? try newestNonce() : nonce)
+            let newest = setting.state.goodNonces(at: setting.moment).last?.id
+            let named = try ControlRefusal.require(
+                nonce == "current" ? newest : nonce, "there is no nonce yet; a proof without one gets it in the answer")
+            claims["nonce"] = .string(named)
         }
         if let accessToken { claims["ath"] = .string(Base64URL.encode(Digest.sha256(Array(accessToken.utf8)))) }
         // The key is in the header, without a name (RFC 9449 section 4.2).
@@ -158,12 +159,6 @@ struct OktaMinter {
             name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }),
             "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
         return try found.key.read()
-    }
-
-    private func newestNonce() throws(ControlRefusal) -> String {
-        return try ControlRefusal.require(
-            setting.state.goodNonces(at: setting.moment).last,
-            "there is no nonce yet; a proof without one gets it in the answer")
     }
 
     // MARK: - Members of requests

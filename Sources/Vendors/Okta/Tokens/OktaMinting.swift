@@ -164,13 +164,17 @@ enum OktaDefect: String, CaseIterable {
     case wrongTokenHash = "wrong-ath"
     case tooOld = "too-old"
 
+    // The values in deliberately wrong tokens say so to any reader (ours).
+    private static let audience: JSON = "understudy-wrong-audience"
+    private static let issuer = "https://understudy-wrong-issuer.example.test"
+
     /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
     /// - Throws: why that is impossible, as for a key that does not exist.
     func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(ControlRefusal) {
         switch self {
         case .retiredKey: try sign(&draft, with: issuer?.unpublished, "no key of the server is retired or spare")
         case .nextKey: try sign(&draft, with: issuer?.next, "the server announces no next key")
-        case .unknownKeyID: draft.content.header["kid"] = .string(OktaPreparedValue.keyID)
+        case .unknownKeyID: draft.content.header["kid"] = "understudy-unknown-kid"
         case .typOther: draft.content.header["typ"] = draft.content.header["typ"] == "dpop+jwt" ? "JWT" : "other+jwt"
         case .privateJWK:
             var jwk = try ControlRefusal.require(
@@ -182,13 +186,13 @@ enum OktaDefect: String, CaseIterable {
         case .iatMilliseconds:
             let (milliseconds, isTooFar) = (draft.content.claims["iat"]?.int ?? 0).multipliedReportingOverflow(by: 1000)
             if !isTooFar { draft.content.claims["iat"] = JSON(milliseconds) }
-        case .wrongIssuer: draft.content.claims["iss"] = .string(OktaPreparedValue.issuer)
-        case .wrongAudience: draft.content.claims["aud"] = .string(OktaPreparedValue.audience)
+        case .wrongIssuer: draft.content.claims["iss"] = .string(Self.issuer)
+        case .wrongAudience: draft.content.claims["aud"] = Self.audience
         case .audienceArray:
-            draft.content.claims["aud"] = [draft.content.claims["aud"] ?? .null, .string(OktaPreparedValue.audience)]
-        case .wrongNonce: draft.content.claims["nonce"] = .string(OktaPreparedValue.nonce)
+            draft.content.claims["aud"] = [draft.content.claims["aud"] ?? .null, Self.audience]
+        case .wrongNonce: draft.content.claims["nonce"] = "understudy-wrong-nonce"
         case .wrongMethod: draft.content.claims["htm"] = draft.content.claims["htm"] == "GET" ? "POST" : "GET"
-        case .wrongURL: draft.content.claims["htu"] = .string(OktaPreparedValue.issuer + "/")
+        case .wrongURL: draft.content.claims["htu"] = .string(Self.issuer + "/")
         case .wrongTokenHash: draft.content.claims["ath"] = Self.digest(of: "another token")
         // A second more than Okta allows.
         case .tooOld: draft.content.claims.shift("iat", by: -301)
@@ -202,14 +206,6 @@ enum OktaDefect: String, CaseIterable {
         draft.key = key
         draft.content.header["kid"] = JSON(key.id)
     }
-}
-
-/// The values in deliberately wrong tokens, which say so to any reader (ours).
-enum OktaPreparedValue {
-    static let nonce = "understudy-wrong-nonce"
-    static let audience = "understudy-wrong-audience"
-    static let issuer = "https://understudy-wrong-issuer.example.test"
-    static let keyID = "understudy-unknown-kid"
 }
 
 extension JSONObject {

@@ -25,7 +25,6 @@ struct OktaTokenMaker: Sendable {
 
     var issuer: String { server.issuer(at: base) }
 
-    /// The `exp` of an access token made now.
     var accessTokenExpiry: Moment { moment + .seconds(expiresIn) }
 
     var expiresIn: Int { accessTokenLifetime ?? server.accessTokenLifetime }
@@ -98,53 +97,51 @@ struct OktaTokenMaker: Sendable {
 }
 
 /// Answers of the token endpoint.
-extension Okta {
+extension OktaTokenRequest {
     /// Begins a grant and answers with its first tokens: a refresh token only for `offline_access`, and only if the
     /// client may use one (ours).
     ///
     /// - Parameters:
     ///   - members: further members of the answer, such as `issued_token_type`.
     ///   - note: notes the grant where it came from, such as in its code.
-    static func grantTokens(
-        _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest,
+    func grantTokens(
+        _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State,
         adding members: JSONObject = [:], noting note: (OktaGrant, inout State) -> Void = { _, _ in }
     ) throws(Refused) -> Reply {
-        try requireAssigned(authorization.userID, to: request.client, in: state)
-        let policy = try accessPolicy(
-            for: request.client, request.parameters["grant_type"] ?? "", authorization.scopes, at: request.server,
-            in: state)
-        let key = try signingKey(of: request.server, call, state)
+        try Okta.requireAssigned(authorization.userID, to: client, in: state)
+        let policy = try Okta.accessPolicy(
+            for: client, parameters["grant_type"] ?? "", authorization.scopes, at: server, in: state)
+        let key = try Okta.signingKey(of: server, call, state)
         var authorization = authorization
-        if let proofKey = request.proofKey { authorization.proofKey = proofKey }
+        if let proofKey { authorization.proofKey = proofKey }
         let grant = state.begin(authorization, at: call.moment)
         note(grant, &state)
         var refreshToken: String?
-        let mayRefresh = request.client.allows(OktaGrantType.refreshToken.rawValue)
+        let mayRefresh = client.allows(OktaGrantType.refreshToken.rawValue)
         if mayRefresh, authorization.scopes.contains("offline_access") {
-            refreshToken = state.addRefreshToken(to: grant, of: request.server, under: policy, call).id
+            refreshToken = state.addRefreshToken(to: grant, of: server, under: policy, call).id
         }
         return issueTokens(
-            of: grant.number, authorization, refreshToken, &call, &state, request, signedBy: key, under: policy,
-            adding: members)
+            of: grant.number, authorization, refreshToken, &call, &state, signedBy: key, under: policy, adding: members)
     }
 
     /// Makes the access token and, for `openid`, the ID token of a grant; they are signed after unlocking.
-    static func issueTokens(
+    func issueTokens(
         of grant: Int, _ authorization: OktaAuthorization, _ refreshToken: String?, _ call: inout OktaCall,
-        _ state: inout State, _ request: OktaTokenRequest, signedBy key: SigningKey, under policy: OktaAccessPolicy?,
+        _ state: inout State, signedBy key: SigningKey, under policy: OktaAccessPolicy?,
         adding members: JSONObject = [:]
     ) -> Reply {
         let maker = OktaTokenMaker(
-            vendor: call.vendor, server: request.server, base: call.arrival.base, switches: call.switches,
+            vendor: call.vendor, server: server, base: call.arrival.base, switches: call.switches,
             moment: call.moment, authorization: authorization, user: authorization.userID.flatMap { state.users[$0] },
-            client: request.client, groups: state.groups,
+            client: client, groups: state.groups,
             deviceSecretHash: authorization.deviceSession.flatMap { state.deviceSecrets[named: ExactText($0)]?.hash },
-            accessTokenLifetime: policy?.accessTokenLifetime, claims: state.claims(of: request.server))
+            accessTokenLifetime: policy?.accessTokenLifetime, claims: state.claims(of: server))
         let accessTokenID = "AT." + call.identifiers.opaque(ofLength: 43)
         let idTokenID = "ID." + call.identifiers.opaque(ofLength: 43)
         let issued = OktaIssuedToken(id: accessTokenID, grant: grant, expires: maker.accessTokenExpiry)
         call.note(roomMadeFor: "access token", by: state.add(issued))
-        call.interventions += state.setClaims(of: request.server).interventions(in: authorization.scopes)
+        call.interventions += state.setClaims(of: server).interventions(in: authorization.scopes)
         return .later {
             // The key was read as one of a server, so it signs RS256.
             func sign(_ claims: JSONObject, _ signing: (header: JSONObject, key: SigningKey)) -> String? {
@@ -169,7 +166,9 @@ extension Okta {
             return .json(.object(answer))
         }
     }
+}
 
+extension Okta {
     static func signingKey(of server: OktaServer, _ call: OktaCall, _ state: State) throws(Refused) -> SigningKey {
         try Refused.require(
             try keys(of: server, call, state)?.signing, .internalError,
@@ -255,7 +254,7 @@ struct OktaClaim: CodedRecord, RecordValue, Equatable {
             case .id?: self.target != .access && isAlways
             case nil: self.target != .access && !Self.ofTokens.contains(name)
             }
-        guard isMeant, scope.map({ name in scopes.contains { $0.hasSameBytes(as: name) } }) ?? true,
+        guard isMeant, scope.map({ scopes.contains(exactly: $0) }) ?? true,
             let value = value(for: user, groups)
         else { return }
         claims[name] = value.isNull ? JSON?.none : value
