@@ -109,14 +109,14 @@ extension Bloomreach {
     private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
     private static let data = "/data/v2/projects/{project}/customers"
 
-    private static let documented = RouteGroup<Bloomreach>(
+    private static let documented = group(
         access: .keys(nil), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5")
-    private static let observed = RouteGroup<Bloomreach>(
+    private static let observed = group(
         access: .app(.segments), evidence: .observed, source: "both SDKs")
-    private static let withPrivateKey = RouteGroup<Bloomreach>(
+    private static let withPrivateKey = group(
         access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages")
 
-    static let routes: [Route<Bloomreach>] = [
+    static let routes = [
         documented.route(
             "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
             access: .keys(.customers), handler: trackCustomer),

@@ -3,8 +3,8 @@ import JSON
 
 /// Actions on customers and events without a call from the app, and queries about them (all ours).
 extension Bloomreach {
-    static let trackingActions: [VendorAction<Bloomreach>] = [
-        VendorAction(
+    static let trackingActions = [
+        action(
             "identify-customer",
             about: "Creates or changes a customer, merging like a tracked update; returns ids and properties.",
             members: [customer, project, .optional("properties", "object; merged key by key")],
@@ -24,7 +24,7 @@ extension Bloomreach {
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project],
             body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
-        VendorAction(
+        action(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
             members: [customer, project], reading: readCustomer),
         action(

@@ -3,8 +3,8 @@ import JSON
 
 /// Changes to inboxes, segments and consents without a request from the app (all ours).
 extension Bloomreach {
-    static let contentActions: [VendorAction<Bloomreach>] = [
-        VendorAction(
+    static let contentActions = [
+        action(
             "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
             members: owner + [
                 .required(
@@ -22,10 +22,10 @@ extension Bloomreach {
         ofMessage(
             "read-inbox-message", about: "Marks a message as read, as another device of the customer would."
         ) { inbox, id, _ in inbox.markRead([id]) },
-        VendorAction(
+        action(
             "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
-        VendorAction(
+        action(
             "set-segments", about: "Puts a customer into segments, and out of all others.",
             members: owner + [
                 .required("segments", "lists by category as in content/segments.yaml")
@@ -67,8 +67,8 @@ extension Bloomreach {
     private static func ofMessage(
         _ name: String, about: String, _ change: @escaping @Sendable (inout Inbox, String, Moment) -> Void
     ) -> VendorAction<Bloomreach> {
-        let message = ActionMember("message", "id of the message", isRequired: true)
-        return VendorAction(name, about: about, members: owner + [message]) { (call, state) throws(ControlRefusal) in
+        let message = ActionMember.required("message", "id of the message")
+        return action(name, about: about, members: owner + [message]) { (call, state) throws(ControlRefusal) in
             let owner = try call.inboxOwner(state)
             let id = try call.required("message")
             let known = state.content.inboxes[owner].messages.map(\.id)

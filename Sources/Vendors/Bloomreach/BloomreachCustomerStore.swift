@@ -209,7 +209,7 @@ extension BloomreachCustomerStore {
         if let owner = owners.first {
             let own = self[owner]?.ids ?? BloomreachIDs()
             if let other = own.other(than: ids) {
-                throw Refusal(
+                throw Bloomreach.Refused(
                     .customerIDsConflict,
                     because: "customer \(owner) (\(name(of: owner))) has \(other.name) \(own[other.name] ?? ""), "
                         + "not \(other.value)")

@@ -48,7 +48,7 @@ extension Bloomreach {
         let ids = try call.customerIDs(of: body)
         let properties = try call.event(of: body, mayHaveAge: false).properties
         if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, properties.isEmpty {
-            throw Refusal(
+            throw Refused(
                 .streamEmptyUpdate, because: "there is only a cookie, and no property; expected a hard id or a property"
             )
         }

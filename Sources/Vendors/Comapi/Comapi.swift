@@ -48,7 +48,7 @@ final class Comapi: Vendor {
     /// What most calls have: all SDKs make them, with a session's token.
     private static let common = group(access: .session, evidence: .observed, source: "all SDKs")
 
-    static let routes: [Route<Comapi>] = [
+    static let routes = [
         common.route("session.start", .get(space + "/sessions/start"), access: .space, handler: startSession),
         common.route(
             "session.create", .post(space + "/sessions"), access: .challenge,

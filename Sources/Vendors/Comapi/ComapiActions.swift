@@ -4,8 +4,8 @@ import Wire
 
 /// Changes without a request from the app (all ours).
 extension Comapi {
-    private static let conversation = ActionMember("conversation", "id of the conversation", isRequired: true)
-    private static let space = ActionMember("space", "id of the API space; by default the first one")
+    private static let conversation = ActionMember.required("conversation", "id of the conversation")
+    private static let space = ActionMember.optional("space", "id of the API space; by default the first one")
 
     static let actions = [
         ofSession("end-session", about: "Ends a session, as the app itself could.") { id, _, state, outbox in
@@ -33,15 +33,15 @@ extension Comapi {
         action(
             "send-message", about: "Sends a message as another user, who joins the conversation if necessary.",
             members: [
-                conversation, ActionMember("profile", "id of the sender", isRequired: true),
-                ActionMember("text", "the text; by default Hi"), space,
+                conversation, .required("profile", "id of the sender"),
+                .optional("text", "the text; by default Hi"), space,
             ], body: sendMessage),
         action(
             "mark-message", about: "Records that a user has received or read a message.",
             members: [
-                conversation, ActionMember("profile", "id of the user", isRequired: true),
-                ActionMember("message", "id of the message; by default the newest one"),
-                ActionMember("status", "delivered or read; by default read"), space,
+                conversation, .required("profile", "id of the user"),
+                .optional("message", "id of the message; by default the newest one"),
+                .optional("status", "delivered or read; by default read"), space,
             ], body: markMessage),
     ]
 

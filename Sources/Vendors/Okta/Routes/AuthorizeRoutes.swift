@@ -13,7 +13,7 @@ extension Okta {
         guard let client = parameters["client_id"].flatMap({ state.clients[$0] }) else {
             let found = parameters["client_id"].map { "no client has the id \($0)" } ?? "there is no client_id"
             let hint = state.clients.hint(to: parameters["client_id"] ?? "", by: \.id)
-            throw Refusal(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
+            throw Refused(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
         }
         let request: OktaAuthorizeRequest
         if let id = parameters["request_uri"] {

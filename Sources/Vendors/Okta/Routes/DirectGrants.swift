@@ -166,7 +166,7 @@ extension OktaTokenRequest {
     }
 
     private func insufficient(_ grants: String, _ reason: String) -> Refused {
-        Refusal(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
+        Refused(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
     }
 
     // MARK: - What was begun before
@@ -196,7 +196,7 @@ extension OktaTokenRequest {
     }
 
     func expired(_ parameter: String, _ found: String) -> Refused {
-        Refusal(
+        Refused(
             .directExpired, ["parameter": .string(parameter)],
             because: "\(found) as \(parameter); expected one that is less than 300 s old, used once")
     }

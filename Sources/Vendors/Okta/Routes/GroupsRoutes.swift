@@ -70,7 +70,7 @@ extension OktaCall {
         let id = parameters["group"]
         if let group = state.groups[id] { return group }
         let hint = state.groups.hint(to: id, by: \.id)
-        throw Refusal(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
+        throw Refused(.groupNotFound, ["id": .string(id)], because: "no group has the id \(id)\(hint)")
     }
 }
 

@@ -31,11 +31,11 @@ extension OktaSignInPolicy {
         }
         guard asksNobody else { return nil }
         if let session, let age = request.maxAge {
-            throw Refusal(
+            throw Refused(
                 .reauthenticationRequired,
                 because: "the user signed in at \(session.authenticated.rfc3339); expected at most \(age) s ago")
         }
-        throw Refusal(
+        throw Refused(
             .loginRequired,
             because: "\(Okta.missingSession(call)), and prompt is none; expected a session or another prompt")
     }
@@ -82,7 +82,7 @@ extension OktaSignInPolicy {
             !asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
         guard !factors(of: authentication, in: state).isEmpty else {
             let kinds = isOnPage ? "factor" : "TOTP factor, which signs in by itself"
-            throw Refusal(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
+            throw Refused(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
         }
         return isOnPage ? authentication : authentication.adding("otp")
     }

@@ -27,7 +27,7 @@ extension Okta {
         let status = state.users[id]?.status
         guard status == .active else {
             let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
-            throw Refusal(failure, because: "found \(found), \(id); expected ACTIVE")
+            throw Refused(failure, because: "found \(found), \(id); expected ACTIVE")
         }
     }
 }
@@ -218,7 +218,7 @@ extension OktaTokenRequest {
         let verifier = try Refused.require(
             verifier, .pkceVerifierMissing, "found no code_verifier; expected the one for code_challenge")
         if let fault = OktaCode.fault(in: verifier) {
-            throw Refusal(
+            throw Refused(
                 .pkceFailed,
                 because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
                     + "(RFC 7636 section 4.1)")

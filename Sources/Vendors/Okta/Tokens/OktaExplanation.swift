@@ -16,9 +16,11 @@ extension Okta {
     ]
 
     func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>
-    ) -> TokenVerdict<OktaFailure> {
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) -> (kind: String?, account: String?) {
         var explanation = OktaExplanation(vendor: self, context: context, setting: setting)
+        defer { findings = explanation.findings }
         return explanation.verdict(on: text)
     }
 }
@@ -30,7 +32,7 @@ private struct OktaExplanation {
     let setting: TokenSetting<Okta>
     var findings = Findings<OktaFailure>()
 
-    mutating func verdict(on text: String) -> TokenVerdict<OktaFailure> {
+    mutating func verdict(on text: String) -> (kind: String?, account: String?) {
         let token = CompactToken(text)
         let kind = OktaTokenKind(of: token)
         let account: String?
