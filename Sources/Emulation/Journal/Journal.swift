@@ -40,14 +40,11 @@ public final class Journal: Sendable {
     private let state = Mutex(State())
 
     init(limits: Limits, total: JournalTotal) {
-        self.limits = limits
-        self.total = total
-        place = total.makePlace()
+        (self.limits, self.total, place) = (limits, total, total.makePlace())
         total.settle(self, at: place)
     }
 
     deinit {
-        let bytes = state.withLock { $0.bytes }
         total.leave(place, with: bytes)
     }
 

@@ -150,8 +150,6 @@ package struct JournalVerdict: Sendable {
         return "\(text); the nearest is entry \(near.entry.id), \(near.summary): \(misses.joined(separator: "; "))"
     }
 
-    /// The verdict for programs.
-    ///
     /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
     package func json(routes: RouteTable) -> JSON {
         guard let nearest else {

@@ -9,10 +9,7 @@ package struct MaskedExchange {
     private let entry: JournalEntry
     private let redactor: Redactor
 
-    package init(_ entry: JournalEntry, by redactor: Redactor) {
-        self.entry = entry
-        self.redactor = redactor
-    }
+    package init(_ entry: JournalEntry, by redactor: Redactor) { (self.entry, self.redactor) = (entry, redactor) }
 
     private var declared: Set<String> { entry.record.traits?.secrets ?? [] }
 
@@ -107,8 +104,6 @@ package struct MaskedExchange {
 // MARK: - For programs
 
 extension MaskedExchange {
-    /// The entry as JSON.
-    ///
     /// - Parameters:
     ///   - routes: the table that finds the nearest routes for a request that matched none.
     ///   - replica: the server that answered, where several share a store.

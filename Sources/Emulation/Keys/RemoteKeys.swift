@@ -188,10 +188,7 @@ public struct KeyRequirement: Sendable, Hashable {
     public let issuer: String
     public let keyID: String?
 
-    public init(of issuer: String, naming keyID: String?) {
-        self.issuer = issuer
-        self.keyID = keyID
-    }
+    public init(of issuer: String, naming keyID: String?) { (self.issuer, self.keyID) = (issuer, keyID) }
 }
 
 /// A request for the keys that an issuer publishes.

@@ -221,11 +221,7 @@ package struct RecordCoder {
     /// Works on the mapping being read; problems are reported at its position.
     package mutating func reading(_ body: (FixtureMapping) throws(FixtureProblem) -> Void) {
         guard isReading, case .reading(let mapping) = work else { return }
-        do throws(FixtureProblem) {
-            try body(mapping)
-        } catch {
-            problem = error
-        }
+        do throws(FixtureProblem) { try body(mapping) } catch { problem = error }
     }
 
     /// Notes that a state differs from the fixtures, though no record says so.

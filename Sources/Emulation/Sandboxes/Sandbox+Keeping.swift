@@ -17,9 +17,7 @@ extension Sandbox {
 
     /// Takes what has changed since the last time, secrets included: all that requests and control calls changed.
     ///
-    /// - Parameters:
-    ///   - ledger: what the store has.
-    ///   - setAside: what could not be read from the store, and is kept there as it is.
+    /// - Parameter setAside: what could not be read from the store, and is kept there as it is.
     package func takeRows(_ ledger: inout StateLedger, setAside: [JSON]) -> StateRows {
         // A state that replaced another one has tracked no changes.
         let isAnew = changes.takeAnew() || !ledger.isTrue

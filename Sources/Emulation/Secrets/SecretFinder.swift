@@ -233,8 +233,7 @@ struct DecodedText {
         }
         guard bytes.count < text.count else { return nil }
         origins.append(UInt32(text.count))
-        self.bytes = bytes
-        self.origins = origins
+        (self.bytes, self.origins) = (bytes, origins)
     }
 
     func origin(of place: Range<Int>) -> Range<Int> { Int(origins[place.lowerBound])..<Int(origins[place.upperBound]) }

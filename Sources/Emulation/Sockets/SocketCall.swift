@@ -255,8 +255,6 @@ public final class SocketLog: Sendable {
 }
 
 extension SocketLog {
-    /// The log for programs.
-    ///
     /// - Parameter body: renders the bytes of an exchange.
     func json(_ body: ([UInt8]) -> JSON) -> JSON {
         let content = content.withLock { $0 }
