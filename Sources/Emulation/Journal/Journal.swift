@@ -44,9 +44,7 @@ public final class Journal: Sendable {
         total.settle(self, at: place)
     }
 
-    deinit {
-        total.leave(place, with: bytes)
-    }
+    deinit { total.leave(place, with: bytes) }
 
     /// Adds an entry and drops the oldest ones that no longer fit, here and in the least recently used journals.
     ///

@@ -169,10 +169,7 @@ extension ExchangeCondition.Miss {
 extension JournalVerdict.NearMiss {
     fileprivate func json(routes: RouteTable) -> JSON {
         let missed = missed.map { miss -> JSON in
-            [
-                "condition": .string(miss.condition), "expected": .string(miss.expected),
-                "found": JSON(miss.shortFound),
-            ]
+            ["condition": .string(miss.condition), "expected": .string(miss.expected), "found": JSON(miss.shortFound)]
         }
         var object: JSONObject = [
             "id": JSON(entry.id), "summary": .string(summary), "route": JSON(entry.record.route),

@@ -57,9 +57,7 @@ package struct MaskedExchange {
     }
 
     private func fields(_ fields: [(String, String)]) -> [(name: String, value: String)] {
-        fields.map { name, value in
-            (redactor.text(name), redactor.text(Mask.field(name, value, hiding: declared)))
-        }
+        fields.map { name, value in (redactor.text(name), redactor.text(Mask.field(name, value, hiding: declared))) }
     }
 
     package var requestBody: JSON { body(entry.request.body) }

@@ -152,8 +152,7 @@ public struct SharedSecret: Sendable {
 
     /// Describes a secret of that owner; only the length of the key is kept.
     package init(owner: String, algorithm: Algorithm, key: SigningKey) {
-        self.owner = owner
-        self.algorithm = algorithm
+        (self.owner, self.algorithm) = (owner, algorithm)
         byteCount =
             switch key.kind {
             case .secret(let byteCount): byteCount

@@ -151,9 +151,7 @@ extension SecretFinder {
 }
 
 extension UInt8 {
-    var isBase64URL: Bool {
-        isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
-    }
+    var isBase64URL: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
 
     /// Whether the byte is a character of either base64 alphabet, including padding.
     var isBase64: Bool {
