@@ -22,7 +22,6 @@ public final class Journal: Sendable {
         var changes = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
-        /// Whether waiting is pointless from now on.
         var isOver = false
         /// Whether another server continues the numbers.
         var isClosed = false
@@ -132,7 +131,6 @@ public final class Journal: Sendable {
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
     package var count: Int { state.withLock { $0.count } }
 
-    /// How many of them are refusals.
     package var refusals: Int { state.withLock { $0.refusals } }
 
     /// What the exchanges so far have met, whether or not they are still kept.
@@ -349,7 +347,6 @@ struct JournalEviction {
         vacant.append(place)
     }
 
-    /// Makes the journal at that place the most recently used.
     mutating func use(_ place: Int) {
         unlink(place)
         let newest = nodes[Self.nobody].older

@@ -72,7 +72,6 @@ package struct MaskedExchange {
         return .string(redactor.text(text))
     }
 
-    /// Shown in the place of bodies that were too long.
     private static let omittedBody = "(too long to be kept)"
 
     private static func omitted(_ count: Int) -> String { "(\(count) bytes)" }

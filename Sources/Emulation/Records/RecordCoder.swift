@@ -303,7 +303,6 @@ extension RecordCoder {
 
 /// A record that describes its form in fixtures and exports once.
 package protocol CodedRecord: Sendable {
-    /// Creates an empty record to read into.
     init()
 
     /// Lists the members in writing order; ``RecordCoder`` sets the ones it reads.

@@ -335,7 +335,6 @@ struct RouteTrie: Sendable {
 public struct PathRules: Sendable {
     /// The treatment of empty segments, caused by repeated slashes.
     package enum RepeatedSlashes: Sendable {
-        /// They count as one slash anywhere.
         case collapse
         /// They count as one slash only at the start of the path.
         case collapseLeading

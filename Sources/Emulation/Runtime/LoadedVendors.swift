@@ -171,7 +171,6 @@ enum Generation {
     static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }
 
-/// A vendor as loaded from one reading of its fixtures.
 @usableFromInline
 final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline typealias Answering = @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep

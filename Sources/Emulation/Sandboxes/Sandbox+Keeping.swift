@@ -139,7 +139,6 @@ extension Sandbox {
 /// A vendor's call finds a sealed state under the state's own lock, does nothing, and is repeated where the sandbox is
 /// then. A control call changes a sandbox in many places, so whoever seals waits for it.
 extension Sandbox {
-    /// Whether the sandbox answers nobody any more.
     package var isSealed: Bool { isSealedNow.load(ordering: .relaxed) }
 
     /// Whether another server has begun from what was stored, so that nothing that was done here since then counts.

@@ -225,7 +225,6 @@ extension Sandbox {
         }
     }
 
-    /// Passes the deadlines that are due by the clock now.
     func passDeadlines() { for vendor in vendors { vendor.passDeadlines(in: self) } }
 
     /// Moves every state to the vendors in force, so that unused states do not retain earlier ones.

@@ -95,7 +95,6 @@ public final class ChangeMark: Sendable {
         set()
     }
 
-    /// Whether a state was replaced since the last call.
     func takeAnew() -> Bool { isAnew.exchange(false, ordering: .sequentiallyConsistent) }
 
     @usableFromInline

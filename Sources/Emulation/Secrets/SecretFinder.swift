@@ -96,7 +96,6 @@ extension SecretFinder {
         }
     }
 
-    /// The parts of a run of base64url and dots.
     private func parts(of bytes: [UInt8], from start: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var (first, index) = (start, start)
@@ -158,7 +157,6 @@ extension UInt8 {
         isBase64URL || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
     }
 
-    /// Whether the byte is JSON white space.
     var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
 

@@ -178,7 +178,6 @@ public final class SocketLog: Sendable {
         package let message: WebSocketMessage?
         package let byteCount: Int
         package let notes: [Finding]
-        /// The exchange that caused the server to send it.
         fileprivate let cause: FrameCause?
     }
 
@@ -216,7 +215,6 @@ public final class SocketLog: Sendable {
         add(message, isReceived: false, [], moment, cause)
     }
 
-    /// Adds remarks that concern no message.
     func noted(_ notes: [Finding]) {
         if notes.isEmpty { return }
         content.withLock { content in content.notes += notes.prefix(Self.mostNotes - content.notes.count) }

@@ -101,10 +101,8 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         return clock
     }
 
-    /// Stops the clock at its current time.
     package mutating func freeze() { mode = .frozen(at: now) }
 
-    /// Lets a frozen clock continue from its current time.
     package mutating func resume() {
         guard case .frozen(let moment) = mode else { return }
         mode = .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
@@ -214,7 +212,6 @@ public struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-/// Takes numbers and signs from the front of a text.
 private struct Digits {
     private var rest: ArraySlice<UInt8>
 
