@@ -109,6 +109,11 @@ struct AnswerIsNo: Error {
 }
 
 extension Files {
+    /// Whether standard input is a terminal, where nobody may be about to type.
+    static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    static func standardInput() throws(Failure) -> [UInt8] { try content(ofDescriptor: STDIN_FILENO) }
+
     /// - Parameter role: what the file is, for the error message.
     static func read(_ path: String, _ role: String) throws(Misuse) -> [UInt8] {
         do {
