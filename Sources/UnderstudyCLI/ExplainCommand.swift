@@ -4,12 +4,6 @@ import JSON
 import Tokens
 import Understudy
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says why the real server refused a call.",
@@ -178,12 +172,11 @@ struct RecordingInput: ParsableArguments {
 
     private func bytes() throws -> [UInt8] {
         if isCommand { return Array(input.utf8) }
-        var facts = stat()
-        if input != "-", stat(input, &facts) == 0, facts.st_size > RecordedCall.longest {
+        if input == "-" { return try Files.standardInput() }
+        if let size = Files.size(of: input), size > RecordedCall.longest {
             throw Misuse(
-                "\(input) has \(facts.st_size >> 20) MB; expected at most \(RecordedCall.longest >> 20): export fewer calls."
-            )
+                "\(input) has \(size >> 20) MB; expected at most \(RecordedCall.longest >> 20): export fewer calls.")
         }
-        return input == "-" ? try Files.content(ofDescriptor: STDIN_FILENO) : try Files.read(input, "the recording")
+        return try Files.read(input, "the recording")
     }
 }

@@ -109,6 +109,17 @@ struct AnswerIsNo: Error {
 }
 
 extension Files {
+    /// Whether standard input is a terminal, where nobody may be about to type.
+    static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// The bytes of a file; `nil` if there is none.
+    static func size(of path: String) -> Int? {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int(facts.st_size) : nil
+    }
+
+    static func standardInput() throws(Failure) -> [UInt8] { try content(ofDescriptor: STDIN_FILENO) }
+
     /// - Parameter role: what the file is, for the error message.
     static func read(_ path: String, _ role: String) throws(Misuse) -> [UInt8] {
         do {

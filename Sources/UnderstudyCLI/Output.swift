@@ -53,6 +53,12 @@ enum Output {
 
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+    /// Whether standard error is a terminal, where somebody may watch the progress.
+    static var showsProgress: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether standard output goes to a terminal that may show colours.
+    static var showsColours: Bool { isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil }
+
     /// Replaces the line of progress on the terminal of standard error.
     static func progress(_ text: String) { write("\r\u{1B}[K" + text, to: STDERR_FILENO) }
 
@@ -138,5 +144,20 @@ enum Output {
 
     private static func note(_ code: Int32) {
         _ = firstFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed)
+    }
+}
+
+enum ReportFile {
+    /// Checks that the report can be written, before the run.
+    static func check(_ path: String) throws(Misuse) {
+        try Misuse.writing("the report \(path)", "") { close(try Files.descriptor(of: path, O_WRONLY | O_CREAT)) }
+    }
+
+    static func write(_ text: String, to path: String) throws(Misuse) {
+        try Misuse.writing("the report \(path)", "") {
+            let descriptor = try Files.descriptor(of: path, O_WRONLY | O_CREAT | O_TRUNC)
+            defer { close(descriptor) }
+            try Files.put(Array(text.utf8), into: descriptor)
+        }
     }
 }

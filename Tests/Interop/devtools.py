@@ -17,8 +17,9 @@ from websockets.sync.client import connect
 # A busy machine may take its time.
 PATIENCE = 60
 MESSAGE_LIMIT = 1 << 30
-# How long to wait for a change in a page.
+# How long to wait for a change in a page, and how long from one look to the next.
 WAIT = 30
+PAUSE = 0.05
 
 # The center of an element's visible part, scrolled into view; null if it has none or another element covers it.
 PLACE = """function() {
@@ -87,6 +88,7 @@ class Tab:
         self.dialogs: list[str] = []
         self.posted: dict[str, str] = {}
         self.stand_ins: dict[str, str] = {}
+        # The tree for screen readers is made when it is asked for: kept up to date, it makes each change of a page dear.
         for domain in ("Page", "Runtime", "Network", "Log", "DOM"):
             self.send(f"{domain}.enable")
         self.size(width, height)
@@ -177,7 +179,7 @@ class Tab:
                     return value
             except Stale as problem:
                 stale = problem
-            time.sleep(0.02)
+            time.sleep(PAUSE)
         raise AssertionError(f"{complaint}{f' ({stale})' if stale else ''}; the page says: {self.text()[:2000]}")
 
     def text(self) -> str:
@@ -284,8 +286,7 @@ class Tab:
 
         def same() -> bool:
             looks.append(self.run("document.querySelector('main').innerHTML"))
-            time.sleep(0.05)
-            return len(looks) > 6 and len(set(looks[-6:])) == 1
+            return len(looks) > 7 and len(set(looks[-7:])) == 1
 
         self.again(same, "the view did not come to rest")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import requests
-from openapi_spec_validator import validate
 from plain_schemas import plain_document
 from world import BINARY, VENDORS
 
@@ -44,8 +43,8 @@ def test_no_operation_is_skipped(description, generated):
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_no_operation_of_a_vendor_is_skipped(vendor, tmp_path):
     text = subprocess.run([BINARY, "routes", "--openapi", vendor], capture_output=True, text=True, check=True).stdout
+    # That the document is valid, test_openapi.py checks.
     description = json.loads(text)
-    validate(description)
     check(description, tmp_path, generate(plain_document(description), tmp_path, vendor), vendor)
 
 

@@ -102,9 +102,7 @@ extension HurlReader {
         guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
-}
 
-extension HurlReader {
     var beginsJSON: Bool {
         guard let next = peek else { return false }
         switch next {

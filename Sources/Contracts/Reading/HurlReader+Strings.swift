@@ -133,9 +133,7 @@ extension HurlReader {
         }
         throw problem("found a \\u that names no character; expected a form such as \\u{e9}", at: start)
     }
-}
 
-extension HurlReader {
     mutating func query() throws(HurlProblem) -> HurlQuery {
         let place = place
         let subject = try subject()

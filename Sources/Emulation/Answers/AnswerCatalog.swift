@@ -51,8 +51,6 @@ public struct AnswerCatalog: Sendable {
     package private(set) var frames: [Frame] = []
     package private(set) var requests: [String: Request] = [:]
 
-    /// Reads the files of a vendor with these routes and failures.
-    ///
     /// - Throws: the first problem with them, also when they leave out a route.
     init(_ fixtures: VendorFixtures, routes known: [String], failures: [String]) throws(FixtureProblem) {
         var files: [FixtureMapping] = []

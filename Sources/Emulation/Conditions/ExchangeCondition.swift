@@ -106,9 +106,7 @@ package struct ExchangeCondition: Sendable {
 
     /// The parts that the exchange does not satisfy.
     ///
-    /// - Parameters:
-    ///   - matchContext: the exchange.
-    ///   - shown: the exchange with its secrets masked; the values found are taken from it.
+    /// - Parameter shown: the exchange with its secrets masked; the values found are taken from it.
     package func misses(for matchContext: MatchContext, shownAs shown: MatchContext? = nil) -> [Miss] {
         let shown = shown ?? matchContext
         return parts.compactMap { part in

@@ -17,9 +17,9 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
             installed: () throws(FixtureProblem) -> FixtureStore.File?
         ) throws(FixtureProblem) {
             let document = try FixtureNode(file: file).mapping("sources", "envelopes", "failures")
-            envelopes = try document["envelopes"]?.elements().map { (node) throws(FixtureProblem) in
+            envelopes = try (document["envelopes"]?.elements() ?? []).map { (node) throws(FixtureProblem) in
                 try FailureEnvelope(node, scope)
-            } ?? []
+            }
             let failures = try document.required("failures")
             var templates = try FailureCatalog.templates(failures, scope)
             let missing = Failure.allCases.filter { templates[$0] == nil }

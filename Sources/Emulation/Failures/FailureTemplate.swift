@@ -14,7 +14,6 @@ struct FailureTemplate: Sendable {
     private let usual: Form
     private let variants: [(condition: FailureCondition, form: Form)]
 
-    /// The status outside of special situations.
     var status: HTTPResponse.Status { usual.status }
 
     private struct Form: Sendable {

@@ -68,10 +68,7 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     ///   - path: where the object stands in the body.
     ///   - ledger: notes what is read, if the object stands for the whole content.
     public init(_ object: JSONObject, at path: String = "", notedBy ledger: (any ReadingLedger)? = nil) {
-        self.object = object
-        self.path = path
-        self.ledger = ledger
-        isQuery = false
+        (self.object, self.path, self.ledger, isQuery) = (object, path, ledger, false)
     }
 
     /// Reads the content of a request, which must be a JSON object.
@@ -103,9 +100,7 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     public init(queryOf request: Request, notedBy ledger: (any ReadingLedger)? = nil) {
         let items = request.queryItems
         object = items.isEmpty ? [:] : JSONObject(items.map { ($0.name, .string($0.value)) })
-        isQuery = true
-        path = ""
-        self.ledger = ledger
+        (isQuery, path, self.ledger) = (true, "", ledger)
     }
 
     /// The same fields, of which these are read elsewhere.

@@ -285,13 +285,11 @@ public struct FieldReader {
         add(FieldProblem(path: path(to: name), kind: kind, expected: expected, found: found, isInQuery: isQuery))
     }
 
-    /// Records that a list element has the wrong type.
     @usableFromInline mutating func note(_ element: JSON, at index: Int, of list: String, expected: String) {
         let path = list + policy.indexSigns.before + String(index) + policy.indexSigns.behind
         add(FieldProblem(path: path, kind: .wrongType, expected: expected, found: element, list: list))
     }
 
-    /// Takes over what a nested reader found and asked for.
     @usableFromInline mutating func take(_ reader: FieldReader, of name: String, isElement: Bool = false) {
         for problem in reader.problems { add(problem) }
         if !reader.isComplete { hasGap = true }

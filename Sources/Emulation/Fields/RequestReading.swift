@@ -92,7 +92,6 @@ public struct RequestReading: Sendable {
     }
 }
 
-/// A field of an accepted request that nobody read.
 struct UnreadField {
     /// Where it stands in its part of the request, such as `points.0.lat`; empty for the content itself.
     let path: String
@@ -184,7 +183,6 @@ package final class FieldSchema {
         return schema
     }
 
-    /// One schema with what two of them ask for.
     package static func merged(_ schema: JSONObject, _ other: JSONObject) -> JSONObject {
         var schema = schema
         for member in other {

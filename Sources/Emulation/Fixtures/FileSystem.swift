@@ -47,9 +47,7 @@ package enum FileSystem {
     }
 
     /// The names in a folder, unordered; empty if it is not a folder.
-    package static func names(in folder: String, atMost count: Int = .max) -> [String] {
-        listing(of: folder, atMost: count).entries.map(\.name)
-    }
+    package static func names(in folder: String) -> [String] { listing(of: folder).entries.map(\.name) }
 
     package struct Entry {
         package let name: String

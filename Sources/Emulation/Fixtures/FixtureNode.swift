@@ -311,7 +311,6 @@ public struct FixtureNode {
     }
 }
 
-/// The members of a mapping whose names have been checked.
 package struct FixtureMapping {
     package let node: FixtureNode
     package let members: [(name: String, value: FixtureNode)]

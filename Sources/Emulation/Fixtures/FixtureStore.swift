@@ -12,7 +12,6 @@ public struct FixtureStore: Sendable {
     package struct File: Sendable {
         package let path: String
         package let bytes: [UInt8]
-        /// Changes with the content.
         package let digest: FixtureDigest
         /// Whether tests have read this very content at this place, so that a start need not look for mistakes in it.
         package fileprivate(set) var isJudged = false
@@ -89,7 +88,6 @@ public struct FixtureStore: Sendable {
         candidates.first { folder in files.allSatisfy { FileSystem.holds(join(folder, $0)) } }
     }
 
-    /// The first layer whose folder does not exist.
     package var missingLayer: String? { layers.first { !FileSystem.holds($0) } }
 
     /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
@@ -286,7 +284,6 @@ package struct FixtureStamps: Sendable, Hashable {
     }
 
     private var stamps: [String: Stamp] = [:]
-    /// Problems that kept some of the files from being seen.
     private var problems: [FixtureProblem] = []
 
     package init() {}

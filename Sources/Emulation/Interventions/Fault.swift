@@ -215,7 +215,6 @@ extension Duration {
     }
 }
 
-/// Which of the matching calls are hit.
 enum Occurrence: Sendable, Hashable {
     case always
     /// The call with that number, counted from 1.
@@ -306,7 +305,6 @@ struct CallCounter: CodedRecord {
         return isOwing
     }
 
-    /// Notes that the last counted call was hit.
     mutating func strike() { isOwing = false }
 
     private mutating func isHit() -> Bool {

@@ -131,7 +131,6 @@ struct TokenMemory: CodedRecord {
     }
 }
 
-/// The digests of the latest thousand tokens.
 public struct TokenDigests: Sendable {
     /// ours: a test renews a few times; a load test with a new token for each call must not fill the memory.
     private static let most = 1000

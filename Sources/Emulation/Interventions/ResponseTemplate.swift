@@ -145,9 +145,7 @@ struct TemplateValues: Sendable {
                 "body": Self.body(of: request),
             ],
             "claims": matchContext.claims.map(JSON.object) ?? .null,
-            "clock": [
-                "now": .string(matchContext.moment.rfc3339), "unix": JSON(matchContext.moment.wholeSeconds),
-            ],
+            "clock": ["now": .string(matchContext.moment.rfc3339), "unix": JSON(matchContext.moment.wholeSeconds)],
         ]
     }
 

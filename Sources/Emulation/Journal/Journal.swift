@@ -22,7 +22,6 @@ public final class Journal: Sendable {
         var changes = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
-        /// Whether waiting is pointless from now on.
         var isOver = false
         /// Whether another server continues the numbers.
         var isClosed = false
@@ -40,16 +39,11 @@ public final class Journal: Sendable {
     private let state = Mutex(State())
 
     init(limits: Limits, total: JournalTotal) {
-        self.limits = limits
-        self.total = total
-        place = total.makePlace()
+        (self.limits, self.total, place) = (limits, total, total.makePlace())
         total.settle(self, at: place)
     }
 
-    deinit {
-        let bytes = state.withLock { $0.bytes }
-        total.leave(place, with: bytes)
-    }
+    deinit { total.leave(place, with: bytes) }
 
     /// Adds an entry and drops the oldest ones that no longer fit, here and in the least recently used journals.
     ///
@@ -137,7 +131,6 @@ public final class Journal: Sendable {
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
     package var count: Int { state.withLock { $0.count } }
 
-    /// How many of them are refusals.
     package var refusals: Int { state.withLock { $0.refusals } }
 
     /// What the exchanges so far have met, whether or not they are still kept.
@@ -354,7 +347,6 @@ struct JournalEviction {
         vacant.append(place)
     }
 
-    /// Makes the journal at that place the most recently used.
     mutating func use(_ place: Int) {
         unlink(place)
         let newest = nodes[Self.nobody].older

@@ -17,7 +17,6 @@ public struct ExchangeRecord: Sendable {
     /// Every check made, in the vendor's order, as recorded.
     public var checks: FindingList
     public var claims: JSONObject?
-    /// The fault or scenario that influenced the answer.
     public var intervention: String?
     /// Whether that had an effect, rather than only moving a scenario to another state.
     package var isStruck = false
@@ -109,7 +108,6 @@ public struct JournalEntry: Sendable {
     /// The response, without its upgrade.
     package var response: Response { content.response }
     package var record: ExchangeRecord { content.record }
-    /// Whether bodies were too long to be kept.
     package var omitsBodies: Bool { content.omitsBodies }
     /// An estimate of the memory that the entry keeps, in bytes.
     var size: Int { content.size }

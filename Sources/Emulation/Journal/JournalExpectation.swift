@@ -150,8 +150,6 @@ package struct JournalVerdict: Sendable {
         return "\(text); the nearest is entry \(near.entry.id), \(near.summary): \(misses.joined(separator: "; "))"
     }
 
-    /// The verdict for programs.
-    ///
     /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
     package func json(routes: RouteTable) -> JSON {
         guard let nearest else {
@@ -171,10 +169,7 @@ extension ExchangeCondition.Miss {
 extension JournalVerdict.NearMiss {
     fileprivate func json(routes: RouteTable) -> JSON {
         let missed = missed.map { miss -> JSON in
-            [
-                "condition": .string(miss.condition), "expected": .string(miss.expected),
-                "found": JSON(miss.shortFound),
-            ]
+            ["condition": .string(miss.condition), "expected": .string(miss.expected), "found": JSON(miss.shortFound)]
         }
         var object: JSONObject = [
             "id": JSON(entry.id), "summary": .string(summary), "route": JSON(entry.record.route),

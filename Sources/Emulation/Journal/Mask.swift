@@ -131,12 +131,8 @@ struct SecretRedactor {
 package enum PresentedTokens {
     /// The tokens as sent, each once, in the order in which they are found: in fields, in the target, in the content.
     package static func of(_ request: Request) -> [String] {
-        found(in: request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)])
-    }
-
-    private static func found(in texts: [String]) -> [String] {
         var found: [String] = []
-        for text in texts {
+        for text in request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)] {
             var rest = Array(text.utf8)[...]
             while let start = rest.place(of: beginning) {
                 let parts = rest[start...].prefix(while: isOfToken)

@@ -9,10 +9,7 @@ package struct MaskedExchange {
     private let entry: JournalEntry
     private let redactor: Redactor
 
-    package init(_ entry: JournalEntry, by redactor: Redactor) {
-        self.entry = entry
-        self.redactor = redactor
-    }
+    package init(_ entry: JournalEntry, by redactor: Redactor) { (self.entry, self.redactor) = (entry, redactor) }
 
     private var declared: Set<String> { entry.record.traits?.secrets ?? [] }
 
@@ -60,9 +57,7 @@ package struct MaskedExchange {
     }
 
     private func fields(_ fields: [(String, String)]) -> [(name: String, value: String)] {
-        fields.map { name, value in
-            (redactor.text(name), redactor.text(Mask.field(name, value, hiding: declared)))
-        }
+        fields.map { name, value in (redactor.text(name), redactor.text(Mask.field(name, value, hiding: declared))) }
     }
 
     package var requestBody: JSON { body(entry.request.body) }
@@ -77,7 +72,6 @@ package struct MaskedExchange {
         return .string(redactor.text(text))
     }
 
-    /// Shown in the place of bodies that were too long.
     private static let omittedBody = "(too long to be kept)"
 
     private static func omitted(_ count: Int) -> String { "(\(count) bytes)" }
@@ -107,8 +101,6 @@ package struct MaskedExchange {
 // MARK: - For programs
 
 extension MaskedExchange {
-    /// The entry as JSON.
-    ///
     /// - Parameters:
     ///   - routes: the table that finds the nearest routes for a request that matched none.
     ///   - replica: the server that answered, where several share a store.

@@ -44,14 +44,9 @@ public struct IssuerKeys: Sendable {
     /// How many of the spare pairs drills have used; fixtures may have fewer by now.
     private(set) var usedSpares = 0
 
-    /// Creates an issuer's initial keys.
+    /// Creates an issuer's initial keys, which all have ids.
     ///
-    /// - Parameters:
-    ///   - name: the issuer's name in control calls.
-    ///   - signing: the key that signs; all keys have ids.
-    ///   - next: the key that will sign next, for issuers that announce it.
-    ///   - spares: key pairs made in advance, so that drills need not wait for new ones.
-    ///   - naming: how keys are named that no fixture names.
+    /// - Parameter spares: key pairs made in advance, so that drills need not wait for new ones.
     package init(
         name: String, algorithm: Algorithm, signing: SigningKey, next: SigningKey? = nil, spares: [SigningKey] = [],
         naming: Naming = .random
@@ -100,11 +95,7 @@ public struct IssuerKeys: Sendable {
 extension IssuerKeys {
     package func mustWait(for drill: KeyDrill) -> Bool { drill.needsPair && usedSpares >= spares.count }
 
-    /// Performs a drill.
-    ///
-    /// - Parameters:
-    ///   - pair: an unused key pair, for when there is no spare one.
-    ///   - identifiers: the source of a new key's id, so that a seed reproduces it.
+    /// - Parameter pair: an unused key pair, for when there is no spare one.
     /// - Returns: `false`, without changes, when a pair is needed and none is available.
     package mutating func perform(_ drill: KeyDrill, with pair: SigningKey?, _ identifiers: IdentifierSource) -> Bool {
         switch drill {
@@ -237,11 +228,8 @@ extension FixtureNode {
 extension RecordCoder {
     /// The keys of issuers that drills have changed, by their names.
     ///
-    /// - Parameters:
-    ///   - kind: what such an issuer is called.
-    ///   - names: the issuers' names, for hints.
-    ///   - current: returns the present keys of the issuer with that name; `nil` if there is none. They complete an
-    ///     export without private parts.
+    /// - Parameter current: returns the present keys of the issuer with that name; `nil` if there is none. They
+    ///   complete an export without private parts.
     package mutating func issuerKeys(
         _ name: String, _ changed: inout [String: IssuerKeys], of kind: String, named names: [String],
         current: (String) throws(ControlRefusal) -> IssuerKeys?

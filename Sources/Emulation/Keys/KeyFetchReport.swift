@@ -115,7 +115,6 @@ package struct PublishedKeysReader {
     package private(set) var keys: [VerificationKey] = []
     /// Why others were left out; truncated for very large sets.
     package private(set) var skipped: [SkippedKey] = []
-    /// An id that a second usable key has.
     package private(set) var repeatedID: String?
     /// Whether keys were left out only because there are too many.
     package private(set) var isOverfull = false

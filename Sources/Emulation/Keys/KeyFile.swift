@@ -50,8 +50,6 @@ package final class KeyFile: Sendable {
         return read
     }
 
-    /// The key.
-    ///
     /// - Throws: which file holds no key.
     package func read() throws(ControlRefusal) -> SigningKey {
         do throws(KeyError) { return try parsed() } catch {
@@ -91,8 +89,6 @@ package final class IssuerKeyFiles: Sendable {
         cacheControl = try entry["cache_control"]?.string()
     }
 
-    /// The initial keys.
-    ///
     /// - Throws: which file holds no key.
     package func initialKeys() throws(ControlRefusal) -> IssuerKeys {
         if let known = keys.withLock({ $0 }) { return known }
@@ -156,8 +152,7 @@ public struct SharedSecret: Sendable {
 
     /// Describes a secret of that owner; only the length of the key is kept.
     package init(owner: String, algorithm: Algorithm, key: SigningKey) {
-        self.owner = owner
-        self.algorithm = algorithm
+        (self.owner, self.algorithm) = (owner, algorithm)
         byteCount =
             switch key.kind {
             case .secret(let byteCount): byteCount

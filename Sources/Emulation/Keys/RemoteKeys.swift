@@ -188,10 +188,7 @@ public struct KeyRequirement: Sendable, Hashable {
     public let issuer: String
     public let keyID: String?
 
-    public init(of issuer: String, naming keyID: String?) {
-        self.issuer = issuer
-        self.keyID = keyID
-    }
+    public init(of issuer: String, naming keyID: String?) { (self.issuer, self.keyID) = (issuer, keyID) }
 }
 
 /// A request for the keys that an issuer publishes.
@@ -221,14 +218,12 @@ public enum KeyAnswer: Sendable {
     case failed(KeyFetchProblem)
 }
 
-/// Why a request for keys returned none.
 public enum KeyFetchProblem: Error, Sendable, Hashable {
     /// The URL was not requested; the phrase says why.
     case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
     case connectionLost
-    /// The answer was not complete within that time.
     case slow(within: Duration)
     case tooLarge
     case redirected(Int)

@@ -221,11 +221,7 @@ package struct RecordCoder {
     /// Works on the mapping being read; problems are reported at its position.
     package mutating func reading(_ body: (FixtureMapping) throws(FixtureProblem) -> Void) {
         guard isReading, case .reading(let mapping) = work else { return }
-        do throws(FixtureProblem) {
-            try body(mapping)
-        } catch {
-            problem = error
-        }
+        do throws(FixtureProblem) { try body(mapping) } catch { problem = error }
     }
 
     /// Notes that a state differs from the fixtures, though no record says so.
@@ -307,7 +303,6 @@ extension RecordCoder {
 
 /// A record that describes its form in fixtures and exports once.
 package protocol CodedRecord: Sendable {
-    /// Creates an empty record to read into.
     init()
 
     /// Lists the members in writing order; ``RecordCoder`` sets the ones it reads.

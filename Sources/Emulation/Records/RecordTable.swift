@@ -150,7 +150,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return base.records[key].map { record.isSame(as: $0) } == true ? nil : record
     }
 
-    /// The keys of fixture records that requests removed.
     package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
 
     package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
@@ -246,7 +245,6 @@ extension RecordTable {
         (overlay, trail, isFollowed) = ([nothing], [], false)
     }
 
-    /// Whether it keeps to a limit.
     package func fits(_ bound: RecordBound) -> Bool {
         overlay.isEmpty || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
     }

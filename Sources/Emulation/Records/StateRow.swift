@@ -128,7 +128,6 @@ package struct StateLedger: Sendable {
         }
     }
 
-    /// From now on the store may have other rows.
     package mutating func distrust() { isTrue = false }
 
     /// Whether the store never had a row.
@@ -140,7 +139,6 @@ public final class RowWriter {
     package enum Pass {
         /// Tables begin to note their changes; nothing is written.
         case marking
-        /// What has changed since the last pass is written.
         case changes
         /// Everything is written, of a copy whose tables note nothing.
         case everything
@@ -148,7 +146,6 @@ public final class RowWriter {
 
     let pass: Pass
     package private(set) var rows = StateRows()
-    /// What the store has once the rows are written.
     package private(set) var ledger: StateLedger
 
     package init(_ pass: Pass, _ ledger: StateLedger = StateLedger()) {

@@ -113,9 +113,7 @@ private struct RouteIndex: Sendable {
     init(_ members: [RouteTable.Member]) {
         let neighbours = members.flatMap { member in
             member.routes.flatMap { route in
-                route.endpoints.map {
-                    RouteTable.Neighbour(vendor: member.identity.id, route: route.id, endpoint: $0)
-                }
+                route.endpoints.map { RouteTable.Neighbour(vendor: member.identity.id, route: route.id, endpoint: $0) }
             }
         }
         var (words, numbers): ([PathWord], [Substring: Int]) = ([], [:])

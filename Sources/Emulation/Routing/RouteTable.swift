@@ -25,8 +25,7 @@ public struct RouteTable: Sendable {
         package let routes: [(id: String, endpoints: [Endpoint])]
 
         package init(identity: VendorIdentity, routes: [(id: String, endpoints: [Endpoint])]) {
-            self.identity = identity
-            self.routes = routes
+            (self.identity, self.routes) = (identity, routes)
         }
     }
 
@@ -248,8 +247,6 @@ struct RouteTrie: Sendable {
 
     private var nodes = [Node()]
 
-    /// Adds an endpoint.
-    ///
     /// - Returns: the route that already has the same method and path shape, in which case nothing is added.
     mutating func insert(_ endpoint: Endpoint, route: Int) -> Int? {
         var node = 0
@@ -338,7 +335,6 @@ struct RouteTrie: Sendable {
 public struct PathRules: Sendable {
     /// The treatment of empty segments, caused by repeated slashes.
     package enum RepeatedSlashes: Sendable {
-        /// They count as one slash anywhere.
         case collapse
         /// They count as one slash only at the start of the path.
         case collapseLeading

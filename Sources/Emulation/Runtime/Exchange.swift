@@ -40,7 +40,6 @@ public protocol AnyLoadedVendor: AnyObject, SwitchDeclaring, Sendable {
 
 /// A vendor in one sandbox: its state there and the operations on it, with its own types hidden.
 public protocol AnySandboxedVendor: AnyObject, Sendable {
-    /// Answers an exchange whose path leads to the vendor.
     func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep
     func apply(_ settings: Settings)
     /// Passes the deadlines that are due by the sandbox's clock.
@@ -106,7 +105,6 @@ public struct Exchange: Sendable {
     public let selector: SandboxSelector
     public let moment: Moment
     public let isClockFrozen: Bool
-    /// Whether it shows the machine's time.
     package let isMachineTime: Bool
     /// Whether a fault or scenario may affect it.
     @usableFromInline let isWatched: Bool

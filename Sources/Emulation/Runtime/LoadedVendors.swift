@@ -74,10 +74,8 @@ package struct LoadedVendors: Sendable {
     }
 
     init(vendors: [any AnyLoadedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
-        self.vendors = vendors
+        (self.vendors, self.fingerprint, self.layers) = (vendors, fingerprint, layers)
         listed = vendors.filter { !$0.routes.isEmpty }
-        self.fingerprint = fingerprint
-        self.layers = layers
         secrets = FixtureSecrets(of: vendors)
     }
 
@@ -131,8 +129,6 @@ public final class VendorsInForce: Sendable {
     private let ownSecrets: [KnownSecrets]
     @usableFromInline let uploads = UploadTotal()
 
-    /// Creates the set from loaded vendors.
-    ///
     /// - Parameter secrets: the server's own secrets, such as the control API's token.
     package init(_ loaded: LoadedVendors, hiding secrets: [String] = []) {
         current = Mutex(loaded)
@@ -175,7 +171,6 @@ enum Generation {
     static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }
 
-/// A vendor as loaded from one reading of its fixtures.
 @usableFromInline
 final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline typealias Answering = @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep

@@ -77,11 +77,8 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
         _ loaded: LoadedVendor<V>, at index: Int, of vendors: VendorsInForce, settings: Settings,
         sandbox: SandboxIdentity, alarm: Alarm, changes: ChangeMark
     ) {
-        self.vendors = vendors
-        self.index = index
+        (self.vendors, self.index, self.sandbox, self.changes) = (vendors, index, sandbox, changes)
         answering = loaded.answering
-        self.sandbox = sandbox
-        self.changes = changes
         content = Mutex(
             Content(loaded: loaded, state: loaded.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
         behaviour = Mutex(Self.behaviour(settings, of: loaded))

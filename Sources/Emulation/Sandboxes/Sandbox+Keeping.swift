@@ -17,9 +17,7 @@ extension Sandbox {
 
     /// Takes what has changed since the last time, secrets included: all that requests and control calls changed.
     ///
-    /// - Parameters:
-    ///   - ledger: what the store has.
-    ///   - setAside: what could not be read from the store, and is kept there as it is.
+    /// - Parameter setAside: what could not be read from the store, and is kept there as it is.
     package func takeRows(_ ledger: inout StateLedger, setAside: [JSON]) -> StateRows {
         // A state that replaced another one has tracked no changes.
         let isAnew = changes.takeAnew() || !ledger.isTrue
@@ -141,7 +139,6 @@ extension Sandbox {
 /// A vendor's call finds a sealed state under the state's own lock, does nothing, and is repeated where the sandbox is
 /// then. A control call changes a sandbox in many places, so whoever seals waits for it.
 extension Sandbox {
-    /// Whether the sandbox answers nobody any more.
     package var isSealed: Bool { isSealedNow.load(ordering: .relaxed) }
 
     /// Whether another server has begun from what was stored, so that nothing that was done here since then counts.

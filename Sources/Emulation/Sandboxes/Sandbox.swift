@@ -52,15 +52,10 @@ public final class Sandbox: Sendable {
         machine: @escaping @Sendable () -> Moment
     ) {
         let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())
-        self.identity = identity
-        self.journal = journal
-        self.machine = machine
-        self.census = census
-        self.changes = changes
-        initialSettings = settings
-        initialTimeToLive = timeToLive
+        (self.identity, self.inForce, self.journal, self.changes) = (identity, inForce, journal, changes)
+        (self.machine, self.census) = (machine, census)
+        (initialSettings, initialTimeToLive) = (settings, timeToLive)
         identifiers = IdentifierSource(seed: settings.seed, noting: changes)
-        self.inForce = inForce
         vendors = inForce.loaded.vendors.enumerated().map {
             $1.placed(at: $0, of: inForce, settings, in: identity, alarm, changes)
         }
@@ -230,7 +225,6 @@ extension Sandbox {
         }
     }
 
-    /// Passes the deadlines that are due by the clock now.
     func passDeadlines() { for vendor in vendors { vendor.passDeadlines(in: self) } }
 
     /// Moves every state to the vendors in force, so that unused states do not retain earlier ones.

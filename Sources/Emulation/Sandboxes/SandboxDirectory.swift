@@ -12,7 +12,6 @@ public final class SandboxDirectory: Sendable {
     private let inForce: VendorsInForce
     private let settings: Settings
     private let limits: SandboxLimits
-    /// The maximum number besides the standard one.
     package var capacity: Int { limits.capacity }
     private let journalLimits: Journal.Limits
     private let machine: @Sendable () -> Moment

@@ -197,8 +197,7 @@ package struct SandboxLimits: Sendable {
 
     /// Creates limits with that capacity, at least 1, and that time to live.
     package init(capacity: Int = standardCapacity, timeToLive: Duration? = nil) {
-        self.capacity = max(1, capacity)
-        self.timeToLive = timeToLive
+        (self.capacity, self.timeToLive) = (max(1, capacity), timeToLive)
     }
 }
 

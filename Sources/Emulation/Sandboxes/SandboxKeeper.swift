@@ -48,8 +48,7 @@ package struct SandboxUnavailable: Error, CustomStringConvertible {
     package let news: (@Sendable () async -> Void)?
 
     package init(_ description: String, news: (@Sendable () async -> Void)? = nil) {
-        self.description = description
-        self.news = news
+        (self.description, self.news) = (description, news)
     }
 
     /// The reason while this server's lease has lapsed, which is over soon unless the store is unreachable.
@@ -96,7 +95,6 @@ public final class ChangeMark: Sendable {
         set()
     }
 
-    /// Whether a state was replaced since the last call.
     func takeAnew() -> Bool { isAnew.exchange(false, ordering: .sequentiallyConsistent) }
 
     @usableFromInline

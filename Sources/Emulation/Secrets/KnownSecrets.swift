@@ -34,11 +34,7 @@ final class KnownSecrets: Sendable {
         for text in self.texts {
             let bytes = Array(text.utf8.prefix(Self.longest))
             guard bytes.count >= Self.shortest else { continue }
-            if Self.isFoundInside(bytes) {
-                patterns.insert(bytes)
-            } else {
-                wholes.insert(bytes)
-            }
+            if Self.isFoundInside(bytes) { patterns.insert(bytes) } else { wholes.insert(bytes) }
         }
         self.wholes = wholes
         self.patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }

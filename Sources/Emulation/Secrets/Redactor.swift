@@ -22,10 +22,7 @@ package struct Redactor: Sendable {
         self.init(secrets.isEmpty ? [] : [KnownSecrets(secrets)], published: published)
     }
 
-    init(_ known: [KnownSecrets], published: Set<String>) {
-        self.known = known
-        self.published = published
-    }
+    init(_ known: [KnownSecrets], published: Set<String>) { (self.known, self.published) = (known, published) }
 
     package func text(_ text: String) -> String { hide(text, SecretFinder(known: known)) }
 

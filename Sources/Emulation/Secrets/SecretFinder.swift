@@ -96,7 +96,6 @@ extension SecretFinder {
         }
     }
 
-    /// The parts of a run of base64url and dots.
     private func parts(of bytes: [UInt8], from start: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var (first, index) = (start, start)
@@ -151,16 +150,13 @@ extension SecretFinder {
 }
 
 extension UInt8 {
-    var isBase64URL: Bool {
-        isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
-    }
+    var isBase64URL: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
 
     /// Whether the byte is a character of either base64 alphabet, including padding.
     var isBase64: Bool {
         isBase64URL || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
     }
 
-    /// Whether the byte is JSON white space.
     var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
 
@@ -233,8 +229,7 @@ struct DecodedText {
         }
         guard bytes.count < text.count else { return nil }
         origins.append(UInt32(text.count))
-        self.bytes = bytes
-        self.origins = origins
+        (self.bytes, self.origins) = (bytes, origins)
     }
 
     func origin(of place: Range<Int>) -> Range<Int> { Int(origins[place.lowerBound])..<Int(origins[place.upperBound]) }

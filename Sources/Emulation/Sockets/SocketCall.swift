@@ -178,7 +178,6 @@ public final class SocketLog: Sendable {
         package let message: WebSocketMessage?
         package let byteCount: Int
         package let notes: [Finding]
-        /// The exchange that caused the server to send it.
         fileprivate let cause: FrameCause?
     }
 
@@ -216,7 +215,6 @@ public final class SocketLog: Sendable {
         add(message, isReceived: false, [], moment, cause)
     }
 
-    /// Adds remarks that concern no message.
     func noted(_ notes: [Finding]) {
         if notes.isEmpty { return }
         content.withLock { content in content.notes += notes.prefix(Self.mostNotes - content.notes.count) }
@@ -255,8 +253,6 @@ public final class SocketLog: Sendable {
 }
 
 extension SocketLog {
-    /// The log for programs.
-    ///
     /// - Parameter body: renders the bytes of an exchange.
     func json(_ body: ([UInt8]) -> JSON) -> JSON {
         let content = content.withLock { $0 }

@@ -165,7 +165,6 @@ final class TemplateBudget {
         return fill()
     }
 
-    /// Whether a section may repeat once more.
     func canRepeat() -> Bool {
         if excess != nil { return false }
         repetitions -= 1

@@ -41,7 +41,6 @@ struct TemplateReader {
         return parts
     }
 
-    /// Takes the text before the next tag.
     private mutating func takeText(into parts: inout [TemplatePart]) {
         var text = ""
         var endsLine = true

@@ -92,20 +92,17 @@ package struct TextTemplate: Sendable {
     /// How deeply sections may be nested (ours): nested lists multiply the output.
     private static let maximumDepth = 4
 
-    /// - Throws: a problem when a tag refers to an unknown name, or has an unsupported form.
+    /// - Throws: what is wrong with the tags: a name outside any section that begins with no root (inside, names may
+    ///   belong to an element), sections nested too deeply, or characters that would change the form of a tag.
     static func check(_ text: String, _ roots: [String], at node: FixtureNode) throws(FixtureProblem) {
-        if let problem = problem(in: text, roots) { throw node.problem(problem) }
-    }
-
-    /// What is wrong with the tags: a name outside any section that begins with no root (inside, names may belong to an
-    /// element), sections nested too deeply, or characters that would change the form of a tag.
-    private static func problem(in text: String, _ roots: [String]) -> String? {
         var openSections = 0
         for tag in tags(in: text) {
-            guard let sigil = tag.first else { return "“{{}}” names nothing; each {{ needs a name and its }}" }
+            guard let sigil = tag.first else {
+                throw node.problem("“{{}}” names nothing; each {{ needs a name and its }}")
+            }
             switch sigil {
             case "!": continue
-            case "=", ">", "<", "$", "%": return "“{{\(tag)}}” is not a supported tag"
+            case "=", ">", "<", "$", "%": throw node.problem("“{{\(tag)}}” is not a supported tag")
             case "/": openSections -= 1
             default:
                 let name = tag.drop { "#^&{ ".contains($0) }
@@ -113,13 +110,12 @@ package struct TextTemplate: Sendable {
                 let inner = name.lastIndex(of: "(").map { name[name.index(after: $0)...] } ?? name
                 let path = String(inner.prefix { $0 != ")" && $0 != " " })
                 if openSections == 0, !roots.contains(where: { names(path, $0) }) {
-                    return "“{{\(name)}}” names nothing that exists\(Nearest.hint(to: path, among: roots))"
+                    throw node.problem("“{{\(name)}}” names nothing that exists\(Nearest.hint(to: path, among: roots))")
                 }
                 if sigil == "#" || sigil == "^" { openSections += 1 }
-                if openSections > maximumDepth { return "sections nest at most \(maximumDepth) deep" }
+                if openSections > maximumDepth { throw node.problem("sections nest at most \(maximumDepth) deep") }
             }
         }
-        return nil
     }
 
     /// Whether a path names a root, what it leads to, or what encloses it.

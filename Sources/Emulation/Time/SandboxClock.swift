@@ -27,9 +27,7 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
     package static let seededStart = Moment(unixSeconds: 1_800_000_000)
 
     /// Creates a clock that stands at ``seededStart`` with a seed, and otherwise shows the machine's time.
-    init(seed: UInt64?) {
-        if seed != nil { mode = .frozen(at: Self.seededStart) }
-    }
+    init(seed: UInt64?) { if seed != nil { mode = .frozen(at: Self.seededStart) } }
 
     public static var machine: Moment {
         var time = timespec()
@@ -55,17 +53,13 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
     package static let runOutNote =
         "The clock stands at 9999-12-31T23:59:59Z, the last second that it can show; set it to an earlier moment."
 
-    package var isFrozen: Bool {
-        if case .frozen = mode { true } else { false }
-    }
+    package var isFrozen: Bool { if case .frozen = mode { true } else { false } }
 
     package var isMachineTime: Bool { mode == .running(offset: 0) }
 
     /// Sets the clock; a frozen one stays frozen.
     package mutating func set(to moment: Moment) {
-        mode =
-            isFrozen
-            ? .frozen(at: moment) : .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
+        mode = isFrozen ? .frozen(at: moment) : .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
     }
 
     package mutating func release() { mode = .running(offset: 0) }
@@ -107,10 +101,8 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         return clock
     }
 
-    /// Stops the clock at its current time.
     package mutating func freeze() { mode = .frozen(at: now) }
 
-    /// Lets a frozen clock continue from its current time.
     package mutating func resume() {
         guard case .frozen(let moment) = mode else { return }
         mode = .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
@@ -220,7 +212,6 @@ public struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-/// Takes numbers and signs from the front of a text.
 private struct Digits {
     private var rest: ArraySlice<UInt8>
 

@@ -90,47 +90,44 @@ struct WebSocketConversation {
 }
 
 /// Why the engine fails a WebSocket (RFC 6455 section 7.1.7).
-enum WebSocketFailure: Error, Hashable, CaseIterable {
-    /// RFC 6455 section 5.1: a client's frame is not masked.
-    case unmasked
-    /// RFC 6455 section 5.2: a reserved bit is set without a negotiated extension.
-    case reservedBit
-    /// RFC 6455 section 5.2: the opcode is undefined.
-    case unknownOpcode
+///
+/// The raw value is the reason that the client receives.
+enum WebSocketFailure: String, Error, CaseIterable {
+    /// RFC 6455 section 5.1.
+    case unmasked = "frame is not masked"
+    /// RFC 6455 section 5.2: only a negotiated extension may set it.
+    case reservedBit = "reserved bit is set"
+    /// RFC 6455 section 5.2.
+    case unknownOpcode = "unknown opcode"
     /// RFC 6455 section 5.2: the length is not in the shortest form, or its highest bit is set.
-    case malformedLength
-    /// RFC 6455 section 5.5: a control frame is fragmented.
-    case fragmentedControl
-    /// RFC 6455 section 5.5: a control frame exceeds 125 bytes.
-    case longControl
-    /// RFC 6455 section 5.4: a continuation without a message.
-    case strayContinuation
-    /// RFC 6455 section 5.4: a message begins before the fragmented one has ended.
-    case interruptedMessage
-    /// RFC 6455 section 5.5.1: the payload of a close frame is one byte.
-    case malformedClose
-    /// RFC 6455 section 7.4: the code is not allowed in a close frame.
-    case invalidCloseCode
-    /// RFC 6455 section 8.1: a text or a reason is not UTF-8.
-    case invalidText
-    /// RFC 6455 section 7.4.1: the message exceeds the limit.
-    case messageTooBig
+    case malformedLength = "malformed length"
+    /// RFC 6455 section 5.5.
+    case fragmentedControl = "control frame is fragmented"
+    /// RFC 6455 section 5.5.
+    case longControl = "control frame exceeds 125 bytes"
+    /// RFC 6455 section 5.4.
+    case strayContinuation = "fragment continues no message"
+    /// RFC 6455 section 5.4.
+    case interruptedMessage = "message begins inside another"
+    /// RFC 6455 section 5.5.1.
+    case malformedClose = "close frame has half a code"
+    /// RFC 6455 section 7.4.
+    case invalidCloseCode = "invalid close code"
+    /// RFC 6455 section 8.1: it may also be a reason.
+    case invalidText = "text is not UTF-8"
+    /// RFC 6455 section 7.4.1.
+    case messageTooBig = "message exceeds the limit"
 
     /// The closure that the client receives.
-    var closure: WebSocketClosure {
+    var closure: WebSocketClosure { WebSocketClosure(code, reason: rawValue) }
+
+    private var code: WebSocketClosure.Code {
         switch self {
-        case .unmasked: WebSocketClosure(.protocolError, reason: "frame is not masked")
-        case .reservedBit: WebSocketClosure(.protocolError, reason: "reserved bit is set")
-        case .unknownOpcode: WebSocketClosure(.protocolError, reason: "unknown opcode")
-        case .malformedLength: WebSocketClosure(.protocolError, reason: "malformed length")
-        case .fragmentedControl: WebSocketClosure(.protocolError, reason: "control frame is fragmented")
-        case .longControl: WebSocketClosure(.protocolError, reason: "control frame exceeds 125 bytes")
-        case .strayContinuation: WebSocketClosure(.protocolError, reason: "fragment continues no message")
-        case .interruptedMessage: WebSocketClosure(.protocolError, reason: "message begins inside another")
-        case .malformedClose: WebSocketClosure(.protocolError, reason: "close frame has half a code")
-        case .invalidCloseCode: WebSocketClosure(.protocolError, reason: "invalid close code")
-        case .invalidText: WebSocketClosure(.invalidPayload, reason: "text is not UTF-8")
-        case .messageTooBig: WebSocketClosure(.messageTooBig, reason: "message exceeds the limit")
+        case .unmasked, .reservedBit, .unknownOpcode, .malformedLength, .fragmentedControl, .longControl,
+            .strayContinuation, .interruptedMessage, .malformedClose, .invalidCloseCode:
+            .protocolError
+        case .invalidText: .invalidPayload
+        case .messageTooBig: .messageTooBig
         }
     }
 }

@@ -139,9 +139,7 @@ package struct VendorDocument: Sendable {
         }
         return .object(JSONObject(responses))
     }
-}
 
-extension VendorDocument {
     /// The sockets and what they say and hear; `nil` for a vendor without sockets.
     package var asyncAPI: JSON? {
         let frames = description.answers.frames

@@ -107,9 +107,7 @@ package struct EditorSchema: Sendable {
         case .null, .bool, .number, .string: return schema
         }
     }
-}
 
-extension EditorSchema {
     /// The schema of `understudy.yaml`, with all vendors' switches by name.
     ///
     /// - Parameters:

@@ -4,12 +4,6 @@ import Emulation
 import JSON
 import Understudy
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 struct ContractRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Sends the requests of Hurl files and compares the answers.",
@@ -162,20 +156,5 @@ enum ContractVariableOptions {
             return .string(text)
         }
         return value
-    }
-}
-
-enum ReportFile {
-    /// Checks that the report can be written, before the run.
-    static func check(_ path: String) throws(Misuse) {
-        try Misuse.writing("the report \(path)", "") { close(try Files.descriptor(of: path, O_WRONLY | O_CREAT)) }
-    }
-
-    static func write(_ text: String, to path: String) throws(Misuse) {
-        try Misuse.writing("the report \(path)", "") {
-            let descriptor = try Files.descriptor(of: path, O_WRONLY | O_CREAT | O_TRUNC)
-            defer { close(descriptor) }
-            try Files.put(Array(text.utf8), into: descriptor)
-        }
     }
 }

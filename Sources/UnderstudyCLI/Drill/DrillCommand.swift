@@ -5,12 +5,6 @@ import HTTPEngine
 import JSON
 import Understudy
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 struct DrillCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drill",
@@ -120,19 +114,18 @@ struct DrillCommand: ParsableCommand {
 
     /// Runs the app once for each behaviour, at most ``parallel`` at a time.
     private func items(for drills: [Drill], _ runner: DrillRunner) async throws(Misuse) -> [DrillReport.Item] {
-        let isWatched = isatty(STDERR_FILENO) == 1
         let results = await withTaskGroup(of: (Int, Result<DrillReport.Item, Misuse>).self) { group in
             var results: [Int: Result<DrillReport.Item, Misuse>] = [:]
             for (index, drill) in drills.enumerated() {
                 if index >= parallel, let (index, result) = await group.next() { results[index] = result }
-                if isWatched { Output.progress("\(results.count + 1)/\(drills.count) \(drill.name)") }
+                if Output.showsProgress { Output.progress("\(results.count + 1)/\(drills.count) \(drill.name)") }
                 let run = { @Sendable () async throws(Misuse) in try await runner.item(for: drill, number: index + 1) }
                 group.addTask { (index, await Result(run)) }
             }
             for await (index, result) in group { results[index] = result }
             return results
         }
-        if isWatched { Output.progress("") }
+        if Output.showsProgress { Output.progress("") }
         var items: [DrillReport.Item] = []
         for index in drills.indices { if let result = results[index] { items.append(try result.get()) } }
         return items

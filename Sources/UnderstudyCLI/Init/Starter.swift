@@ -47,9 +47,7 @@ struct Starter {
     /// The schemas for all files of these vendors, and for the configuration.
     static func schemas(of vendors: [any AnyLoadedVendor], in store: FixtureStore) throws -> [EditorSchema] {
         var schemas = [configurationSchema]
-        for vendor in vendors {
-            schemas += try EditorSchema.all(of: vendor, in: store)
-        }
+        for vendor in vendors { schemas += try EditorSchema.all(of: vendor, in: store) }
         return schemas
     }
 
@@ -158,9 +156,9 @@ enum StarterLanguage: String, CaseIterable {
     case swift, python, javascript
 
     static func named(_ name: String) throws(Misuse) -> StarterLanguage {
-        if let language = StarterLanguage(rawValue: name) { return language }
-        let known = allCases.map(\.rawValue)
-        throw Misuse("there is no client for the language \(name)\(Nearest.hint(to: name, among: known))")
+        try Misuse.require(
+            StarterLanguage(rawValue: name), "there is no client for the language", name,
+            among: allCases.map(\.rawValue))
     }
 
     /// The folder of its client among the others.

@@ -3,12 +3,6 @@ import Emulation
 import JSON
 import Wire
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal", abstract: "Shows the calls to a running server, and why it refused some.",
@@ -72,7 +66,7 @@ struct JournalCommand: ParsableCommand {
     func run() throws {
         if let id {
             let entry = try server.call(.get, "journal/\(id)")
-            return json ? Output.json(entry) : EntryText(entry: entry, isColoured: Self.isTerminal).show()
+            return json ? Output.json(entry) : EntryText(entry: entry, isColoured: Output.showsColours).show()
         }
         var after = try show(query(last: last ?? (follow ? 10 : 20)))
         while follow {
@@ -103,13 +97,10 @@ struct JournalCommand: ParsableCommand {
         let entries = answer["entries"]?.array ?? []
         for entry in entries {
             guard !json else { Output.json(entry, isPretty: false); continue }
-            Output.line(EntryText(entry: entry, isColoured: Self.isTerminal).line)
+            Output.line(EntryText(entry: entry, isColoured: Output.showsColours).line)
         }
         return max(after, entries.last?["id"]?.int ?? after)
     }
-
-    /// Whether output goes to a terminal that may show colours.
-    private static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil }
 }
 
 struct EntryText {

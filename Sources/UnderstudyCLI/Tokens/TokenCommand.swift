@@ -4,12 +4,6 @@ import JSON
 import Tokens
 import Understudy
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Makes, explains and verifies tokens.",
@@ -48,7 +42,7 @@ enum TokenInput {
     }
 
     private static func standardInput() throws -> String {
-        if isatty(STDIN_FILENO) == 1 { throw Misuse("no token: give it as an argument or on standard input.") }
+        if Files.inputIsTerminal { throw Misuse("no token: give it as an argument or on standard input.") }
         return String(decoding: try standardInputBytes(), as: UTF8.self)
     }
 
@@ -61,7 +55,7 @@ enum TokenInput {
 
     private static func standardInputBytes() throws -> [UInt8] {
         do {
-            return try Files.content(ofDescriptor: STDIN_FILENO)
+            return try Files.standardInput()
         } catch {
             throw Misuse("standard input cannot be read: \(error)")
         }
@@ -128,10 +122,8 @@ struct TokenMintCommand: ParsableCommand {
         let emulator = try place.fixtureOptions.emulator()
         let index = try emulator.index(of: vendor)
         let mounted = emulator.vendors[index]
-        guard mounted.tokenKinds.contains(where: { $0.name == kind }) else {
-            let kinds = mounted.tokenKinds.map(\.name)
-            throw Misuse("\(vendor) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
-        }
+        let kinds = mounted.tokenKinds.map(\.name)
+        try Misuse.require(kinds.contains(kind), "\(vendor) has no token of kind", kind, among: kinds)
         do {
             let sandbox = emulator.sandboxes.standard
             let minted = try sandbox.vendor(index).mint(

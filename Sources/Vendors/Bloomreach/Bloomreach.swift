@@ -132,7 +132,8 @@ extension Bloomreach {
             bodyLimit: RouteListing.standardBodyLimit, handler: runBatch),
         observed.route(
             "track.system-time", .get(track.project + "/system/time"), access: .keys(nil),
-            source: "Python client; reference pages; public key inferred", handler: readSystemTime),
+            source: "Python client; reference pages; public key inferred", bodyLimit: RouteListing.standardBodyLimit,
+            handler: readSystemTime),
         documented.route(
             "selfcheck.send", .post("/campaigns/send-self-check-notification"),
             observed: .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),

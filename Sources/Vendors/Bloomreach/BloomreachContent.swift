@@ -3,7 +3,6 @@ import JSON
 
 /// Content from the fixtures, by project; only inboxes, segments and consents can change later.
 struct BloomreachContent: Sendable {
-    /// The content that a project shows to its customers.
     struct Project: Sendable {
         var inAppMessages: [InAppMessage] = []
         var blocks: [ContentBlock] = []

@@ -177,26 +177,37 @@ struct BloomreachIDs: Sendable, Hashable {
     }
 
     /// Why an object is not a valid map of ids.
-    struct Fault: StatedRefusal {
-        let description: String
+    enum Fault: Error, CustomStringConvertible {
+        /// Not an object, but a value of this type.
+        case notAnObject(String)
+        case repeatedName(String)
+        /// More than ``BloomreachIDs/maximum`` ids.
+        case tooMany
+        /// The value for this name is neither a string nor null.
+        case wrongValue(String, String)
 
-        init(_ description: String) { self.description = description }
+        var description: String {
+            switch self {
+            case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
+            case .repeatedName(let name): "the name \(name.prefix(100)) occurs twice; expected each once"
+            case .tooMany: "found more ids; expected at most \(BloomreachIDs.maximum)"
+            case .wrongValue(let name, let type): "\(name.prefix(100)) is a JSON \(type), not a string"
+            }
+        }
     }
 
     /// Reads a map of ids: name to string. Nulls and empty strings are dropped.
     init(_ value: JSON) throws(Fault) {
-        let object = try Fault.require(value.object, "a JSON \(value.typeName), not an object of id names with texts")
-        if let name = object.duplicateNames.first {
-            throw Fault("the name \(name.prefix(100)) occurs twice; expected each once")
-        }
-        for member in object where !member.value.isNull {
-            let text = try Fault.require(
-                member.value.string, "\(member.name.prefix(100)) is a JSON \(member.value.typeName), not a string")
+        guard let object = value.object else { throw .notAnObject(value.typeName) }
+        if let name = object.duplicateNames.first { throw .repeatedName(name) }
+        for member in object {
+            if member.value.isNull { continue }
+            guard let text = member.value.string else { throw .wrongValue(member.name, member.value.typeName) }
             if text.isEmpty || member.name.isEmpty { continue }
             if member.name.hasSameBytes(as: BloomreachID.cookie) {
                 cookie = text
             } else {
-                try Fault.require(hard.count < Self.maximum, "found more ids; expected at most \(Self.maximum)")
+                guard hard.count < Self.maximum else { throw .tooMany }
                 set(BloomreachID(name: member.name, value: text))
             }
         }

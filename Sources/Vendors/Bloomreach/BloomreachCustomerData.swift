@@ -82,7 +82,6 @@ extension Bloomreach {
         }
     }
 
-    /// Returns everything about one customer.
     static func exportCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (customer, _) = try customer(call, state) { _ in }
         return .json([

@@ -147,10 +147,10 @@ extension Bloomreach {
 extension BloomreachState {
     /// The reader of content that the ids name; anonymous if no customer has them.
     func reader(_ ids: BloomreachIDs, in project: BloomreachProject) -> ContentReader {
-        guard let customer = customer(ids, of: project) else { return .anonymous }
+        guard let customer = customer(ids, of: project) else { return ContentReader() }
         var values = customer.properties
         for id in customer.ids.hard where values[id.name] == nil { values.append(id.name, .string(id.value)) }
-        return ContentReader(number: customer.number, registered: customer.ids[BloomreachID.registered], values: values)
+        return ContentReader(registered: customer.ids[BloomreachID.registered], values: values)
     }
 }
 
@@ -172,15 +172,10 @@ struct ContentAudience: Sendable {
 
 /// The reader of content: the customer data that personalised content may use.
 struct ContentReader: Sendable {
-    /// The number of the customer in the project; `nil` for an unknown customer.
-    let number: Int?
     /// The value of the default hard id.
-    let registered: String?
+    var registered: String?
     /// The properties, followed by the hard ids by name.
-    let values: JSONObject
-
-    /// A reader without any known data.
-    static let anonymous = ContentReader(number: nil, registered: nil, values: [:])
+    var values: JSONObject = [:]
 }
 
 /// Content whose strings may contain `{{customer.NAME}}` for a property or hard id of the reader.

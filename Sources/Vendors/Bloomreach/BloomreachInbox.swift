@@ -282,7 +282,6 @@ extension Inbox {
         case stale
         case unreadable
 
-        /// A sentence that explains the position.
         var note: String {
             switch self {
             case .current(let stamp): "The client has the changes up to \(stamp)."
@@ -301,6 +300,5 @@ extension Inbox {
         return token.epoch > epoch || token.counter > counter ? .ahead : .current(token.counter)
     }
 
-    /// The token for the current position of the inbox.
     func token(for customer: Int) -> SyncToken { SyncToken(customer: customer, epoch: epoch, counter: counter) }
 }

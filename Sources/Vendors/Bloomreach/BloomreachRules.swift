@@ -158,9 +158,8 @@ extension Bloomreach {
         "app-inbox-auth", "a customer token", "reference page of the app inbox; switch app-inbox-auth",
         orFail: .customerTokenRequired
     ) { facts, finding in
-        guard let presented = facts.presented, let address = presented.address,
-            presented.access.permission == .appinbox,
-            !address.isStream, let kind = facts.kind
+        guard let presented = facts.presented, presented.access.permission == .appinbox,
+            presented.address?.isStream == false, let kind = facts.kind
         else { return nil }
         finding?.found = .text(kind.rawValue)
         guard (facts.project?.appInboxAuth ?? facts.switches.appInboxAuth) == .advanced else {

@@ -46,7 +46,6 @@ struct BloomreachState: Sendable {
     }
 }
 
-/// The data of one project in one sandbox.
 struct BloomreachRecords: Sendable {
     var customers = BloomreachCustomerStore()
     private var newestClicks = BloomreachNewest()
@@ -71,7 +70,6 @@ struct BloomreachRecords: Sendable {
     /// What calls added; the newest clicks and self-checks count by their bytes only.
     var size: StateSize { customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount) }
 
-    /// Keeps a click without a customer.
     mutating func add(click: BloomreachEvent) { newestClicks.append(click.json) }
 
     mutating func add(selfCheck: JSON) { newestSelfChecks.append(selfCheck) }
@@ -182,7 +180,6 @@ extension BloomreachState {
 }
 
 extension BloomreachRecords {
-    /// Writes the rows of a project.
     fileprivate mutating func code(_ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore) {
         let changes = customers.codeRows(&coder, since: start)
         coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)

@@ -240,7 +240,6 @@ extension Bloomreach {
         return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
     }
 
-    /// The current time of the sandbox's clock.
     static func readSystemTime(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
     }

@@ -96,17 +96,9 @@ extension Comapi {
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
         return try ControlRefusal.wording {
             let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
-            if isNew { join(id, occasion, &state, &outbox) }
+            if isNew { state.join(ComapiParticipant(id: occasion.actor), to: id, occasion, &outbox) }
             return try state.send(draft, to: id, occasion, &outbox).sentReceipt
         }
-    }
-
-    private static func join(_ id: ComapiID, _ occasion: ComapiOccasion, _ state: inout State, _ outbox: inout Outbox) {
-        let participant = ComapiParticipant(id: occasion.actor, role: .participant)
-        state[occasion.space.id].conversations.change(id) { $0.join(participant) }
-        outbox.send(
-            ComapiFrame.participant("Added", participant, of: id, occasion).message,
-            to: state[occasion.space.id].conversations[id]?.audience(in: occasion.space.id) ?? [])
     }
 
     private static func markMessage(

@@ -103,6 +103,20 @@ extension Comapi {
     }
 }
 
+extension ComapiState {
+    /// Adds a participant or changes its role, and announces that to all of them.
+    mutating func join(
+        _ participant: ComapiParticipant, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
+    ) {
+        let space = occasion.space.id
+        let change = self[space].conversations[id]?.participants[participant.id] == nil ? "Added" : "Updated"
+        self[space].conversations.change(id) { $0.join(participant) }
+        outbox.send(
+            ComapiFrame.participant(change, participant, of: id, occasion).message,
+            to: self[space].conversations[id]?.audience(in: space) ?? [])
+    }
+}
+
 // MARK: - Permissions (ours)
 
 extension ComapiConversation {
@@ -164,7 +178,9 @@ extension Comapi {
         try Refused.require(
             conversation.participants.count + newcomers.count < ComapiConversation.participantCapacity, .bodyTooLarge,
             "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
-        for participant in changes { add(participant, to: conversation.id, &call, &state) }
+        for participant in changes {
+            state.join(participant, to: conversation.id, ComapiOccasion(call), &call.outbox)
+        }
         return .empty(.created)
     }
 
@@ -182,18 +198,6 @@ extension Comapi {
 
     /// ours: each change is announced to all participants, so a call with thousands of them would take minutes.
     private static let mostAtOnce = 100
-
-    /// Adds a participant, or changes its role.
-    private static func add(
-        _ participant: ComapiParticipant, to id: ComapiID, _ call: inout ComapiCall, _ state: inout State
-    ) {
-        let space = call.space.id
-        let role = state[space].conversations[id]?.participants[participant.id]
-        state[space].conversations.change(id) { $0.join(participant) }
-        call.send(
-            .participant(role == nil ? "Added" : "Updated", participant, of: id, ComapiOccasion(call)),
-            to: state[space].conversations[id]?.audience(in: space) ?? [])
-    }
 
     static func removeParticipants(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let ids = try idsToRemove(&call)

@@ -46,7 +46,6 @@ extension Comapi {
             ], defects: SessionDefect.allCases.map(\.rawValue)),
     ]
 
-    /// The default user of minted tokens.
     static let sampleUser = "mira"
 
     func mint(_ order: inout MintRequest, in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> String {

@@ -7,7 +7,7 @@ struct ComapiState: Sendable {
     var sessions = ComapiSessionStore()
     /// Uploads, oldest first.
     var contents = RecordTable<ComapiContent>()
-    private(set) var spaces: [ComapiID: ComapiSpaceState] = [:]
+    fileprivate(set) var spaces: [ComapiID: ComapiSpaceState] = [:]
     /// Whether sessions of an earlier run of the program are adopted; a reset ends that.
     var adoptsEarlierSessions = true
     /// The mark that a minted session token needs to be valid here; a reset changes it.
@@ -28,13 +28,6 @@ struct ComapiState: Sendable {
     }
 
     init() {}
-
-    mutating func codeSpaces(_ coder: inout RecordCoder) {
-        coder.nested("spaces", keys: spaces.keys.sorted().map(\.text)) { id, coder in
-            coder.note(isChanged: true)
-            spaces[ComapiID(id)]?.code(&coder)
-        }
-    }
 
     /// Adopts a session that another run of the program began, with its profile.
     mutating func adopt(_ session: ComapiSession, at moment: Moment) {
@@ -124,10 +117,17 @@ extension Comapi: RecordedVendor {
             state.sessions.noteEnd(of: ComapiSessionID(try entry.required("id").string(), in: space))
         }
         if coder.isWritingRows {
-            state.codeSpaces(&coder)
+            coder.nested("spaces", keys: state.spaces.keys.sorted().map(\.text)) { id, coder in
+                coder.note(isChanged: true)
+                state.spaces[ComapiID(id)]?.code(&coder)
+            }
         } else {
             var spaces = coder.isReading ? [] : state.spaces.values.sorted { $0.id < $1.id }
-            coder.list("spaces", &spaces) { state.add($0) }
+            coder.list("spaces", &spaces) { space in
+                if state.spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
+                state[space.id] = space
+                return nil
+            }
         }
         var contents = state.contents.all
         coder.list("contents", &contents)
@@ -142,17 +142,6 @@ extension Comapi: RecordedVendor {
         state.adoptsEarlierSessions = false
         state.mintMark = "reset-\((old.mintMark.split(separator: "-").last.flatMap { Int($0) } ?? 0) &+ 1)"
         return state
-    }
-}
-
-extension ComapiState {
-    /// Adds an imported space.
-    ///
-    /// - Returns: why it was not added.
-    fileprivate mutating func add(_ space: ComapiSpaceState) -> String? {
-        if spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
-        self[space.id] = space
-        return nil
     }
 }
 

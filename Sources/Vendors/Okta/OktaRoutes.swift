@@ -11,11 +11,19 @@ extension Okta {
     }
 
     private static let discovery = group(access: .published, evidence: .documented, source: "ref")
-    private static let open = group(access: .open, evidence: .documented, source: "ref", secrets: secrets)
-    private static let ofClient = group(
-        access: .client(.other), evidence: .documented, source: "ref", secrets: secrets)
+    private static let open = group(.open, "ref")
+    private static let ofClient = group(.client(.other), "ref")
     /// Forms for people; the vendor documents only what comes before and after them.
-    private static let ofPages = group(access: .open, evidence: .ours, source: "ours", secrets: secrets)
+    private static let ofPages = group(.open, "ours", .ours)
+    private static let ofAuthn = group(.open, "ref (authn)")
+    /// Calls that a page makes with its browser's cookie.
+    private static let ofPage = group(.open, "authjs; body pysdk", .observed)
+
+    private static func group(
+        _ access: OktaAccess, _ source: String, _ evidence: Evidence = .documented
+    ) -> RouteGroup<Okta> {
+        group(access: access, evidence: evidence, source: source, secrets: secrets)
+    }
 
     /// The handler of one of two routes that share it.
     private static func handler(
@@ -88,13 +96,7 @@ extension Okta {
         ofPage.route("user.own", .get("/api/v1/users/me"), source: "pysdk, links of a session", handler: getOwnUser),
     ]
 
-    private static let ofAuthn = group(
-        access: .open, evidence: .documented, source: "ref (authn)", secrets: secrets)
     private static let authn = "/api/v1/authn"
-
-    /// Calls that a page makes with its browser's cookie.
-    private static let ofPage = group(
-        access: .open, evidence: .observed, source: "authjs; body pysdk", secrets: secrets)
     private static let ownSession = "/api/v1/sessions/me"
 
     private static let tokenRoutes = [
@@ -102,9 +104,8 @@ extension Okta {
         ofClient.route(
             "token.introspect", both(Endpoint.post, "introspect"), access: .client(.tokenUse), handler: introspectToken),
         ofClient.route("token.revoke", both(Endpoint.post, "revoke"), access: .client(.tokenUse), handler: revokeToken),
-        Route(
-            "userinfo.get", both(Endpoint.get, "userinfo") + both(Endpoint.post, "userinfo"), access: .bearer,
-            evidence: .documented, source: "ref; POST ours", secrets: secrets, handler: readUserinfo),
+        group(.bearer, "ref; POST ours").route(
+            "userinfo.get", both(Endpoint.get, "userinfo") + both(Endpoint.post, "userinfo"), handler: readUserinfo),
     ]
 
     private static let deviceRoutes = [
@@ -128,9 +129,8 @@ extension Okta {
     ]
 
     private static let browserRoutes = [
-        Route(
-            "preflight", preflightEndpoints, access: .published, evidence: .documented,
-            source: "api; authn inferred, authjs", handler: answerPreflight)
+        discovery.route(
+            "preflight", preflightEndpoints, source: "api; authn inferred, authjs", handler: answerPreflight)
     ]
 
     /// What the SDKs send without effect (observed), and the prefix of Okta's own fields.
@@ -178,9 +178,7 @@ extension Okta {
     private static let reading = group("okta.users.read")
     private static let managing = group("okta.users.manage")
 
-    private static func group(_ scope: String) -> RouteGroup<Okta> {
-        group(access: .api(scope: scope), evidence: .documented, source: "api", secrets: secrets)
-    }
+    private static func group(_ scope: String) -> RouteGroup<Okta> { group(.api(scope: scope), "api") }
 
     private static let user = "/api/v1/users/{user}"
 
@@ -254,16 +252,12 @@ extension Okta {
         reading.route(
             "push.poll", .get(transaction), .get(transaction + "/verify"),
             source: "docs, release notes; with /verify postman", handler: pollChallenge),
-        Route(
-            "push.answer", .post(transaction + "/verify"), access: .device, evidence: .ours,
-            source: "ours: the validator page gives only the value of the field", secrets: secrets,
-            handler: answerChallenge),
+        group(.device, "ours: the validator page gives only the value of the field", .ours).route(
+            "push.answer", .post(transaction + "/verify"), handler: answerChallenge),
     ]
 
     private static let revocationRoutes = [
-        Route(
-            "global.revoke", .post("/oauth2/v1/global-token-revocation"),
-            access: .api(scope: "okta.universalLogout.manage"), evidence: .documented, source: "api", secrets: secrets,
-            handler: revokeGlobally)
+        group("okta.universalLogout.manage").route(
+            "global.revoke", .post("/oauth2/v1/global-token-revocation"), handler: revokeGlobally)
     ]
 }

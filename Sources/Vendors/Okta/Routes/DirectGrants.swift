@@ -9,8 +9,7 @@ extension OktaTokenRequest {
         let user = try Okta.user(try Okta.loginHint(parameters), in: state)
         let factor = try Okta.factor(.totp, of: user.id, in: state)
         try use(parameters["otp"], of: factor, in: &state, at: call.moment)
-        let authorization = firstFactor("otp", of: user.id, scopes, call)
-        return try passFirstFactor(authorization, &call, &state)
+        return try passFirstFactor("otp", of: user.id, scopes, &call, &state)
     }
 
     /// The grant `oob`: an answer out of band first.
@@ -23,8 +22,8 @@ extension OktaTokenRequest {
         try Okta.requireActive(challenge.content.authorization, in: state, orFail: .directUserUnknown)
         try requireAnswer(to: challenge.content, in: &state, at: call.moment)
         let userID = challenge.content.authorization.userID ?? ""
-        let authorization = firstFactor(challenge.content.channel.factor.method, of: userID, scopes, call)
-        return try passFirstFactor(authorization, &call, &state) { state in
+        let method = challenge.content.channel.factor.method
+        return try passFirstFactor(method, of: userID, scopes, &call, &state) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
     }
@@ -62,14 +61,6 @@ extension OktaTokenRequest {
             throw Refused(.directNotAssociated, because: "found an oob_code \(found); expected one of this mfa_token")
         }
         return try mfaToken(known, in: state, at: moment)
-    }
-
-    private func firstFactor(
-        _ method: String, of userID: String, _ scopes: [String], _ call: OktaCall
-    ) -> OktaAuthorization {
-        OktaAuthorization(
-            clientID: client.id, serverID: server.id, userID: userID, scopes: scopes, authenticated: call.moment,
-            methods: [method])
     }
 
     // MARK: - Checking factors
@@ -111,10 +102,13 @@ extension OktaTokenRequest {
     // MARK: - What follows a first factor: tokens, or a second factor if the client needs one
 
     func passFirstFactor(
-        _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State,
+        _ method: String, of userID: String, _ scopes: [String], _ call: inout OktaCall, _ state: inout State,
         noting note: (inout State) -> Void = { _ in }
     ) throws(Refused) -> Reply {
-        try Okta.requireAssigned(authorization.userID, to: client, in: state)
+        let authorization = OktaAuthorization(
+            clientID: client.id, serverID: server.id, userID: userID, scopes: scopes, authenticated: call.moment,
+            methods: [method])
+        try Okta.requireAssigned(userID, to: client, in: state)
         guard client.assurance == .two else {
             return try grantTokens(authorization, &call, &state) { _, state in note(&state) }
         }
@@ -125,8 +119,7 @@ extension OktaTokenRequest {
         throw Refused(
             .mfaRequired,
             ["mfa_token": .string(token.id), "challenge_types": .array(grants.map { .string($0.rawValue) })],
-            because: "found \(authorization.methods.joined(separator: ", ")) alone; expected a second factor, as the "
-                + "assurance of client \(client.id) is 2fa")
+            because: "found \(method) alone; expected a second factor, as the assurance of client \(client.id) is 2fa")
     }
 
     func passSecondFactor(

@@ -10,7 +10,12 @@ extension Okta {
         let parameters = call.credentials.parameters
         let hint = try loginHint(parameters)
         // The older address has no such parameter (observed, kotlin).
-        if !call.request.path.hasSuffix("/oob-authenticate") { try checkChallengeHint(parameters) }
+        if !call.request.path.hasSuffix("/oob-authenticate") {
+            let (hint, known) = (try parameters.required("challenge_hint"), OktaGrantType.oob.rawValue)
+            try Refused.require(
+                hint.hasSameBytes(as: known), .directChallengeHint, with: ["value": .string(hint)],
+                "found challenge_hint \(hint); expected \(known)")
+        }
         let channel = try channel(parameters)
         let user = try user(hint, in: state)
         let factor = try factor(channel.factor, of: user.id, in: state)
@@ -78,13 +83,6 @@ extension Okta {
     static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
         try Refused.require(
             parameters["login_hint"], .directHintMissing, "found no login_hint; expected a user's id or login")
-    }
-
-    private static func checkChallengeHint(_ parameters: OktaParameters) throws(Refused) {
-        let (hint, known) = (try parameters.required("challenge_hint"), OktaGrantType.oob.rawValue)
-        try Refused.require(
-            hint.hasSameBytes(as: known), .directChallengeHint, with: ["value": .string(hint)],
-            "found challenge_hint \(hint); expected \(known)")
     }
 
     private static func channel(_ parameters: OktaParameters) throws(Refused) -> OktaChannel {

@@ -87,11 +87,7 @@ extension OktaTokenRequest {
         let password = try parameters.required("password")
         let scopes = try server.scopes(of: parameters.words("scope"))
         let user = try user(name, password, in: state)
-        var authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user.id)
-        authorization.scopes = scopes
-        authorization.authenticated = call.moment
-        authorization.methods = ["pwd"]
-        return try passFirstFactor(authorization, &call, &state)
+        return try passFirstFactor("pwd", of: user.id, scopes, &call, &state)
     }
 
     private func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
