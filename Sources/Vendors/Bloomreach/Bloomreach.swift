@@ -52,7 +52,7 @@ final class Bloomreach: Vendor {
     /// The longest body of any call except a batch (ours): the vendor's bodies have a few hundred bytes.
     static let bodyLimit = 256 << 10
 
-    static let notOffered = [
+    static let notOffered: [(prefixes: [String], reason: String)] = [
         (
             elsewhere,
             "belongs to a part of Bloomreach that is not emulated; expected a path that “understudy routes” lists"

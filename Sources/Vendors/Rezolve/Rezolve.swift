@@ -46,7 +46,7 @@ final class Rezolve: RecordedVendor {
     ]
 
     static let routeNotOffered = Failure.routeNotOffered
-    static let notOffered = [
+    static let notOffered: [(prefixes: [String], reason: String)] = [
         (
             commerce,
             "belongs to the commerce part of Rezolve, which is not emulated; expected a path that "
