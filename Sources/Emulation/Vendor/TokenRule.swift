@@ -189,6 +189,11 @@ public protocol RuleFacts: Sendable {
     mutating func dropExplanations()
 }
 
+extension Vendor where Credentials: RuleFacts {
+    /// A rule of the vendor for what its calls bring along.
+    public typealias Rule = TokenRule<Credentials>
+}
+
 extension RuleFacts {
     /// By default, there is no request.
     public var bearer: BearerToken? { nil }
