@@ -191,7 +191,7 @@ public protocol RuleFacts: Sendable {
 
 extension Vendor where Credentials: RuleFacts {
     /// A rule of the vendor for what its calls bring along.
-    public typealias Rule = TokenRule<Credentials>
+    public typealias CallRule = TokenRule<Credentials>
 }
 
 extension RuleFacts {

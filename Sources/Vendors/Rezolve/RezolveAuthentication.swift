@@ -251,14 +251,14 @@ final class RezolveToken: Sendable {
 /// as another user, and the order, are ours.
 extension Rezolve {
     static let ownershipRules = RuleList([
-        Rule(
+        CallRule(
             "session-open", id: "session-revoked", expects: .text("a session that was not logged out"),
             source: "ours; switch logout-revokes-core", .ours, orFail: .tokenExpired
         ) { facts, finding in facts.switches.logoutRevokesCore == .yes ? facts.judgeSession(&finding) : nil },
-        Rule(
+        CallRule(
             "path-partner", expects: .text("the partner of the api key"), source: otherUser, orFail: .maskedOtherUser
         ) { facts, finding in facts.pathPartner.compare(with: facts.partner?.id, &finding) },
-        Rule(
+        CallRule(
             "registration-token-reuse", "a login JWT", "JWT page, Create the Session; switch registration-token-reuse",
             orFail: .maskedOtherUser
         ) { facts, finding in
@@ -269,18 +269,18 @@ extension Rezolve {
             return .passed
         },
         customerKnown,
-        Rule(
+        CallRule(
             "customer-partner", expects: .text("a customer of the partner"), source: otherUser, orFail: .maskedOtherUser
         ) { facts, finding in
             facts.owner.flatMap {
                 RezolveFacts.Presented.value($0.partnerID).compare(with: facts.partner?.id, &finding)
             }
         },
-        Rule(
+        CallRule(
             "path-entity", expects: .text("the customer of the token"), source: otherUser, orFail: .maskedOtherUser
         ) { facts, finding in facts.owner.flatMap { facts.pathEntity.compare(with: $0.entityID, &finding) } },
         partnerEntityID,
-        Rule(
+        CallRule(
             "device", "the claim device_id", "JWT page, Terminology: deviceId; switch device-check",
             orFail: .maskedDeviceMismatch
         ) { facts, finding in facts.judgeDevice(&finding) },
@@ -289,7 +289,7 @@ extension Rezolve {
     private static let otherUser = "JWT page, 403: token belongs to another user"
 
     /// Refuses an unknown customer, or adopts it when the switch says so and the path names the same one.
-    private static let customerKnown = Rule(
+    private static let customerKnown = CallRule(
         "customer-known", "a registered customer", "ours; switch unknown-entity", .ours, orFail: .maskedOtherUser
     ) { facts, finding in
         guard let token = facts.token, facts.owner == nil else { return nil }
@@ -307,7 +307,7 @@ extension Rezolve {
         return token.compact.claims == nil ? .notJudged : isAdopted ? .noted : .failed
     }
 
-    private static let partnerEntityID = Rule(
+    private static let partnerEntityID = CallRule(
         "partner-entity-id", "the partner's id of the customer",
         "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id", orFail: .maskedOtherUser
     ) { facts, finding in

@@ -15,14 +15,14 @@ extension Rezolve {
     static let tokenRules = RuleList(
         [
             apiKeyOfPartner,
-            Rule(
+            CallRule(
                 "auth-key", "a partner with an auth key", "JWT page, 403: partner doesn't have an auth key",
                 orFail: .maskedNoAuthKey
             ) { facts, finding in Rezolve.authKey(of: facts.partner, &finding) },
             bearer(orFail: .maskedTokenMissing),
-        ] + Rule.bearerOnce(orFail: .maskedSignature, toleratedBy: "bearer-scheme = lenient")
+        ] + CallRule.bearerOnce(orFail: .maskedSignature, toleratedBy: "bearer-scheme = lenient")
             + verification(orFail: .maskedSignature) + [
-                Rule(
+                CallRule(
                     "token-kind", "rezolve_entity_id \(RezolveToken.noEntity)",
                     "JWT page, JWT Payload: use :NONE: when registering", orFail: .maskedMissingFields
                 ) { facts, finding in
@@ -43,17 +43,17 @@ extension Rezolve {
     /// RUA: the api key and token of a request with a session.
     static let sessionRules = RuleList(
         [
-            Rule(
+            CallRule(
                 "api-key", id: "api-key-if-sent", expects: .text("a known api key, or none"),
                 source: "QA tests; Android sample pings without one", .observed, orFail: .ruaAPIKeyWrong
             ) { facts, finding in facts.apiKey == nil ? nil : facts.judgeAPIKey(&finding) },
             bearer(orFail: .ruaTokenMissing),
-        ] + Rule.bearerOnce(orFail: .ruaTokenInvalid, toleratedBy: "bearer-scheme = lenient"))
+        ] + CallRule.bearerOnce(orFail: .ruaTokenInvalid, toleratedBy: "bearer-scheme = lenient"))
 
     /// RUA finds the partner, and with it the key, through the token's customer, before it checks the token further.
     static let sessionTokenRules = RuleList(
         [
-            Rule(
+            CallRule(
                 "customer-known", id: "session-customer-known",
                 expects: .text("rezolve_entity_id of a registered customer"), source: "QA tests", .observed,
                 orFail: .ruaTokenInvalid
@@ -64,7 +64,7 @@ extension Rezolve {
                 return token.compact.claims == nil ? .notJudged : facts.owner == nil ? .failed : .passed
             },
             keyOwner,
-            Rule(
+            CallRule(
                 "auth-key", id: "session-auth-key", expects: .text("a customer of a partner with an auth key"),
                 source: "without a key nothing can be verified", .ours, orFail: .ruaNoAuthKey
             ) { facts, finding in Rezolve.authKey(of: facts.signer, &finding) },
@@ -73,13 +73,13 @@ extension Rezolve {
 
     // MARK: Credentials
 
-    private static let apiKeyOfPartner = Rule(
+    private static let apiKeyOfPartner = CallRule(
         "api-key", "x-rezolve-partner-apikey of a known partner", "JWT page, 403: invalid partner api key",
         orFail: .maskedAPIKey
     ) { facts, finding in facts.bearer == nil ? nil : facts.judgeAPIKey(&finding) }
 
-    private static func apiKeyOrOnlyPartner(_ missing: RezolveFailure, _ wrong: RezolveFailure) -> Rule {
-        Rule(
+    private static func apiKeyOrOnlyPartner(_ missing: RezolveFailure, _ wrong: RezolveFailure) -> CallRule {
+        CallRule(
             "api-key", id: "api-key-or-only-partner",
             expects: .text("x-rezolve-partner-apikey of a known partner; none while there is only one partner"),
             source: "QA tests; wiki for guests", .observed, orFail: missing == wrong ? [wrong] : [missing, wrong],
@@ -103,7 +103,7 @@ extension Rezolve {
     }
 
     /// The token in `Authorization`. RUA's clients echo the value they were given, so both profiles accept any scheme.
-    private static func bearer(orFail failure: RezolveFailure) -> Rule {
+    private static func bearer(orFail failure: RezolveFailure) -> CallRule {
         .bearerPresent(
             "token-present", source: "JWT page, 403: token not found; switch bearer-scheme", .documented,
             orFail: failure
@@ -115,12 +115,12 @@ extension Rezolve {
 
     // MARK: The token can be verified
 
-    private static func verification(orFail failure: RezolveFailure) -> [Rule] {
-        Rule.structure(orFail: failure, calling: \.tokenHint) + [
-            Rule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
-            Rule(.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"), orFail: failure),
-            Rule(.critical(), orFail: failure), Rule(.keyReferences),
-            Rule("signature", "HS512 by the auth key of the partner", "JWT page, Signature", orFail: failure) {
+    private static func verification(orFail failure: RezolveFailure) -> [CallRule] {
+        CallRule.structure(orFail: failure, calling: \.tokenHint) + [
+            CallRule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
+            CallRule(.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"), orFail: failure),
+            CallRule(.critical(), orFail: failure), CallRule(.keyReferences),
+            CallRule("signature", "HS512 by the auth key of the partner", "JWT page, Signature", orFail: failure) {
                 facts, finding in
                 guard let token = facts.token else { return nil }
                 guard let key = facts.key else {
@@ -135,10 +135,10 @@ extension Rezolve {
                 }
                 return outcome
             },
-            Rule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
+            CallRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
                 finding.take(facts.mistake)
             },
-            Rule("secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2") {
+            CallRule("secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2") {
                 facts, finding in
                 facts.token == nil ? nil : finding.take(facts.key?.verification.strengthFinding(for: .hs512))
             },
@@ -147,11 +147,11 @@ extension Rezolve {
 
     // MARK: The token has every member that its kind needs
 
-    private static func members(orFail failure: RezolveFailure) -> [Rule] {
+    private static func members(orFail failure: RezolveFailure) -> [CallRule] {
         [
-            Rule(
+            CallRule(
                 .claim("rezolve_entity_id", is: .nonEmptyString, source: "JWT page, JWT Payload"), orFail: failure),
-            Rule(
+            CallRule(
                 "claim-partner_entity_id-present", "a string of 1 to 255 characters, or an integer",
                 "JWT page, JWT Payload; length ours", orFail: failure
             ) { facts, finding in
@@ -166,9 +166,9 @@ extension Rezolve {
                     ? .text("\(length) characters") : claims["partner_entity_id"].map { .json($0) } ?? .absent
                 return (1...255).contains(length) ? .passed : .failed
             },
-            Rule(.claim("exp", is: .number, source: "JWT page, JWT Payload"), orFail: failure)
+            CallRule(.claim("exp", is: .number, source: "JWT page, JWT Payload"), orFail: failure)
                 .when { $0.switches.expiryNumber == .any },
-            Rule(
+            CallRule(
                 "exp-fraction", expects: .text("an integer"), source: "JWT page: unix timestamp integer"
             ) { facts, finding in
                 guard let token = facts.compact, facts.switches.expiryNumber == .any,
@@ -178,16 +178,16 @@ extension Rezolve {
                 finding?.note = "RFC 7519 allows a fraction; switch exp-number decides."
                 return .noted
             },
-            Rule(
+            CallRule(
                 .claim("exp", is: .integer, source: "JWT page: unix timestamp integer; switch exp-number"),
                 id: "claim-exp-integer", orFail: failure
             ).when { $0.switches.expiryNumber == .integer },
-            Rule(
+            CallRule(
                 .headerMember(
                     "auth", equals: "v2", source: "JWT page, JWT Header of the login JWT; switch auth-header"),
                 orFail: failure
             ).when { $0.token?.kind == .login && $0.switches.authHeader == .required },
-            Rule(
+            CallRule(
                 .claim("device_id", is: .nonEmptyString, source: "JWT page, JWT Payload of the login JWT"),
                 orFail: failure
             ).when { $0.token?.kind == .login && $0.switches.deviceCheck == .enforce },
@@ -196,7 +196,7 @@ extension Rezolve {
 
     // MARK: The lifetime is neither too long nor over, and has begun
 
-    private static let lifetime = Rule(
+    private static let lifetime = CallRule(
         "lifetime", "1800 s, which is advice, or what the switch says",
         "JWT page: 30 minutes or less; switch max-lifetime-seconds", orFail: .tokenLifetimeTooLong
     ) { facts, finding in
@@ -208,20 +208,20 @@ extension Rezolve {
         return outcome
     }
 
-    private static let expiry = Rule(
+    private static let expiry = CallRule(
         "expiry", "exp later than now minus the leeway", "JWT page, HTTP Error Responses, 401", orFail: .tokenExpired
     ) { facts, finding in facts.expiry(leeway: Double(facts.switches.leewaySeconds), &finding) }
 
-    private static let sessionExpiry = Rule(
+    private static let sessionExpiry = CallRule(
         "expiry", id: "session-expiry", expects: .text("exp later than now"), source: "QA tests", .observed,
         orFail: .ruaTokenExpired
     ) { facts, finding in facts.isRenewal ? nil : facts.expiry(leeway: 0, &finding) }
 
     /// `nbf` has been reached, if present and switch `nbf` wants it. The leeway applies here too (ours). Times that
     /// look like milliseconds are noted even when the call passes.
-    private static func beginning(orFail failure: RezolveFailure) -> [Rule] {
+    private static func beginning(orFail failure: RezolveFailure) -> [CallRule] {
         [
-            Rule(
+            CallRule(
                 "not-before", "nbf no later than now plus the leeway",
                 "ours, after RFC 7519 section 4.1.5; switch nbf", .ours, orFail: failure
             ) { facts, finding in
@@ -230,15 +230,15 @@ extension Rezolve {
                     at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
                 return outcome == .failed && facts.switches.notBefore == .ignore ? .noted : outcome
             },
-            Rule(.milliseconds(in: "exp")),
-            Rule(.milliseconds(in: "nbf")).when { $0.token?.hasBeginning == true },
+            CallRule(.milliseconds(in: "exp")),
+            CallRule(.milliseconds(in: "nbf")).when { $0.token?.hasBeginning == true },
         ]
     }
 
     // MARK: RUA's sessions
 
     /// A key that was sent must match before the token is checked further.
-    private static let keyOwner = Rule(
+    private static let keyOwner = CallRule(
         "api-key-partner", "the api key of the partner of the token's customer, or none", "QA tests", .observed,
         orFail: .ruaAPIKeyWrong
     ) { facts, finding in
@@ -255,7 +255,7 @@ extension Rezolve {
     }
 
     /// A customer registered at core has no user here, yet the JWT page's flow renews by a ping.
-    private static let sessionUser = Rule(
+    private static let sessionUser = CallRule(
         "rua-user", "a customer with a user at RUA", "ours", .ours, orFail: .ruaTokenInvalid
     ) { facts, finding in
         guard let owner = facts.owner else { return nil }
@@ -268,7 +268,7 @@ extension Rezolve {
     }
 
     /// A renewal after a logout answers with an expired token: that is how the JWT page logs a customer out.
-    private static let sessionOpen = Rule(
+    private static let sessionOpen = CallRule(
         "session-open", "a session that was not logged out", "JWT page; switch ping-after-logout",
         orFail: .ruaTokenInvalid
     ) { facts, finding in
