@@ -139,7 +139,10 @@ extension Bloomreach {
         var response = Response.json(json)
         let tag = "\"\(response.body.stableHash.hexadecimal)\""
         // These tags contain neither blanks nor commas.
-        let isKnown = request.fields.elements(of: .ifNoneMatch).contains { $0 == "*" || $0 == tag || $0 == "W/" + tag }
+        let isKnown = request.fields.elements(of: .ifNoneMatch).contains { element in
+            let known = element.prefix { $0 != " " && $0 != "\t" }
+            return known == "*" || known == tag || known == "W/" + tag
+        }
         if isKnown { response = .empty(.notModified) }
         response.fields[.eTag] = tag
         return .respond(response)
