@@ -77,8 +77,9 @@ package struct ValueMatcher: Sendable {
     package func holds(for values: [JSON], within budget: inout WorkBudget) -> Bool {
         // One value must pass all tests: 2 and 10 together do not satisfy “over 3 and under 9”.
         let holds =
-            tests.allSatisfy({ Self.holds($0.test, absent: values.isEmpty) })
-            || values.contains { value in tests.allSatisfy { Self.holds($0.test, value, &budget) } }
+            values.isEmpty
+            ? tests.allSatisfy { Self.holdsForNothing($0.test) }
+            : values.contains { value in tests.allSatisfy { Self.holds($0.test, value, &budget) } }
         return holds && !budget.isSpent
     }
 
@@ -87,9 +88,8 @@ package struct ValueMatcher: Sendable {
         holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
 
-    private static func holds(_ test: Test, absent: Bool) -> Bool {
-        guard absent else { return false }
-        return switch test {
+    private static func holdsForNothing(_ test: Test) -> Bool {
+        switch test {
         case .present(let wanted): !wanted
         case .unequal: true
         case .equal, .contains, .like, .over, .under: false

@@ -13,8 +13,8 @@ public struct KeyFetchReport: Sendable {
     package let skipped: [SkippedKey]
     /// Why there are no keys; `nil` when there are some.
     package let problem: KeyFetchProblem?
-    /// The lifetime that the answer asks for; `nil` when it states none.
-    let lifetime: CacheLifetime?
+    /// The lifetime that the answer asks for, in seconds; `nil` when it states none.
+    let lifetime: Int?
     /// Whether the exchange shares the result of another exchange's fetch.
     private(set) var isShared = false
     private let fetched: Finding
@@ -24,7 +24,7 @@ public struct KeyFetchReport: Sendable {
 
     init(
         url: String, moment: Moment, status: Int?, keys: [VerificationKey], skipped: [SkippedKey],
-        problem: KeyFetchProblem?, lifetime: CacheLifetime?
+        problem: KeyFetchProblem?, lifetime: Int?
     ) {
         (self.url, self.moment, self.status, self.keys) = (url, moment, status, keys)
         (self.skipped, self.problem, self.lifetime) = (skipped, problem, lifetime)
@@ -60,26 +60,18 @@ public struct KeyFetchReport: Sendable {
 }
 
 /// How long an answer may be cached (RFC 9111 section 5.2.2).
-enum CacheLifetime: Sendable, Hashable {
-    case seconds(Int)
-    /// Not at all, or unreadable, which RFC 9111 section 4.2.1 asks to treat as stale.
-    case none
-
-    /// Reads the values of `Cache-Control`; `nil` when no directive states a lifetime.
-    init?(_ values: [String]) {
-        let directives = values.flatMap { $0.split(separator: ",") }.map(Self.directive)
-        if directives.contains(where: { $0.name == "no-store" || $0.name == "no-cache" }) {
-            self = .none
-            return
-        }
+enum CacheLifetime {
+    /// The seconds that the values of `Cache-Control` allow; `nil` when no directive states a lifetime.
+    ///
+    /// An unreadable one is 0, since RFC 9111 section 4.2.1 asks to treat it as stale.
+    static func seconds(_ values: [String]) -> Int? {
+        let directives = values.flatMap { $0.split(separator: ",") }.map(directive)
+        if directives.contains(where: { $0.name == "no-store" || $0.name == "no-cache" }) { return 0 }
         guard let directive = directives.first(where: { $0.name == "max-age" }) else { return nil }
-        let argument = directive.argument.flatMap(Self.unquoted) ?? ""
-        guard !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            self = .none
-            return
-        }
+        let argument = directive.argument.flatMap(unquoted) ?? ""
+        guard !argument.isEmpty, argument.utf8.allSatisfy(\.isDigit) else { return 0 }
         // More digits than an integer holds mean a very long time.
-        self = .seconds(Int(argument) ?? .max)
+        return Int(argument) ?? .max
     }
 
     /// A directive's name in lower case, and its argument. ours: RFC 9111 section 5.2 allows no blanks around `=`, but

@@ -24,14 +24,17 @@ package final class KeyFile: Sendable {
     }
 
     /// The same from members that occur among others.
-    package init(
+    package convenience init(
         _ entry: FixtureMapping, _ fixtures: VendorFixtures, takesThumbprint: Bool = true, isRSA: Bool = false
     ) throws(FixtureProblem) {
-        self.takesThumbprint = takesThumbprint
         let file = try fixtures.file(named: try entry.required("file"))
-        path = file.path
-        text = file.bytes
-        id = try entry["kid"]?.string()
+        try self.init(file, id: try entry["kid"]?.string(), takesThumbprint: takesThumbprint, isRSA: isRSA)
+    }
+
+    fileprivate init(
+        _ file: FixtureStore.File, id: String?, takesThumbprint: Bool, isRSA: Bool
+    ) throws(FixtureProblem) {
+        (path, text, self.id, self.takesThumbprint) = (file.path, file.bytes, id, takesThumbprint)
         if file.isJudged { return }
         let read: SigningKey
         do throws(KeyError) { read = try parsed() } catch {
@@ -42,7 +45,7 @@ package final class KeyFile: Sendable {
         }
     }
 
-    private func parsed() throws(KeyError) -> SigningKey {
+    fileprivate func parsed() throws(KeyError) -> SigningKey {
         if let known = key.withLock({ $0 }) { return known }
         var read = try SigningKey.pem(String(decoding: text, as: UTF8.self), id: id)
         if id == nil, takesThumbprint { read.id = read.thumbprint }
@@ -168,7 +171,7 @@ public struct SharedSecret: Sendable {
 public final class DeferredKeyPair: Sendable {
     private enum Stage {
         case unmade
-        case unread(@Sendable () throws(KeyError) -> SigningKey)
+        case unread(KeyFile)
         case inMaking
         case made(Result<SigningKey, KeyError>)
     }
@@ -191,15 +194,8 @@ public final class DeferredKeyPair: Sendable {
     /// The pair in a file that the node names, in PEM; one that tests have judged is read when it is first needed.
     package init(file node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let file = try fixtures.file(named: node)
-        let read = { @Sendable () throws(KeyError) in try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)) }
         kind = .rsa(bits: 2048)
-        if file.isJudged {
-            stage = Mutex(.unread(read))
-            return
-        }
-        do throws(KeyError) { stage = Mutex(.made(.success(try read()))) } catch {
-            throw FixtureProblem(file: file.path, message: error.inPEM)
-        }
+        stage = Mutex(.unread(try KeyFile(file, id: nil, takesThumbprint: false, isRSA: false)))
     }
 
     package var isGiven: Bool {
@@ -216,7 +212,7 @@ public final class DeferredKeyPair: Sendable {
     /// - Throws: why the library could not generate it.
     package func key() throws(KeyError) -> SigningKey? {
         let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
-            if case .unread(let read) = stage { stage = .made(Result(catching: read)) }
+            if case .unread(let file) = stage { stage = .made(Result(catching: file.parsed)) }
             return if case .made(let result) = stage { result } else { nil }
         }
         return try result?.get()

@@ -95,30 +95,26 @@ extension RemoteKeys {
 extension RemoteKeys {
     package func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
         var reader = PublishedKeysReader(form: form, algorithm: algorithm)
-        var (status, lifetime): (Int?, CacheLifetime?)
+        var (status, lifetime): (Int?, Int?)
         var problem: KeyFetchProblem?
         do throws(KeyFetchProblem) {
-            let body: [UInt8]
-            (status, lifetime, body) = try Self.content(of: answer)
-            try reader.read(body)
+            switch answer {
+            case .failed(let problem): throw problem
+            case .answered(let answered, let cacheControl, let body):
+                status = answered.code
+                if answered.kind == .redirection { throw .redirected(answered.code) }
+                guard answered == .ok else { throw .status(answered.code) }
+                lifetime = CacheLifetime.seconds(cacheControl)
+                try reader.read(body)
+            }
         } catch {
             problem = error
         }
-        if case .answered(let code, _, _) = answer { status = code.code }
         return KeyFetchReport(
             url: url, moment: moment, status: status, keys: problem == nil ? reader.keys : [],
             skipped: reader.skipped, problem: problem, lifetime: lifetime)
     }
 
-    private static func content(of answer: KeyAnswer) throws(KeyFetchProblem) -> (Int, CacheLifetime?, [UInt8]) {
-        switch answer {
-        case .failed(let problem): throw problem
-        case .answered(let status, let cacheControl, let body):
-            if status.kind == .redirection { throw .redirected(status.code) }
-            guard status == .ok else { throw .status(status.code) }
-            return (status.code, CacheLifetime(cacheControl), body)
-        }
-    }
 
     /// Takes over the result of an attempt; a failed one leaves the keys unchanged.
     ///
@@ -140,12 +136,9 @@ extension RemoteKeys {
 }
 
 extension KeyFetchPolicy {
-    func lifetime(of wish: CacheLifetime?) -> Duration {
-        switch wish {
-        case .none?: Self.shortestLifetime
-        case .seconds(let seconds)?: min(max(.seconds(seconds), Self.shortestLifetime), Self.longestLifetime)
-        case nil: standardLifetime
-        }
+    /// - Parameter seconds: what the answer asks for, if anything.
+    func lifetime(of seconds: Int?) -> Duration {
+        seconds.map { min(max(.seconds($0), Self.shortestLifetime), Self.longestLifetime) } ?? standardLifetime
     }
 }
 

@@ -11,20 +11,8 @@ package struct BodyTemplate: Sendable {
         case value([String])
         case text(TextTemplate)
         case array([Part])
-        case object([(name: Name, Part)])
-    }
-
-    /// The name of a member: nearly always plain text.
-    private enum Name: Sendable {
-        case fixed(String)
-        case text(TextTemplate)
-
-        func text(_ values: JSONObject, within budget: TemplateBudget) -> String {
-            switch self {
-            case .fixed(let name): name
-            case .text(let template): template.text(values, within: budget)
-            }
-        }
+        /// The name of a member is nearly always plain text.
+        case object([(name: String, template: TextTemplate?, Part)])
     }
 
     private let root: Part
@@ -68,9 +56,9 @@ package struct BodyTemplate: Sendable {
             return ["type": "array", "items": items, "minItems": JSON(parts.count), "maxItems": JSON(parts.count)]
         case .object(let parts):
             var (properties, others): (JSONObject, [JSON]) = ([:], [])
-            for (name, part) in parts {
+            for (name, template, part) in parts {
                 let schema = schema(part, value)
-                if case .fixed(let name) = name { properties.append(name, schema) } else { others.append(schema) }
+                if template == nil { properties.append(name, schema) } else { others.append(schema) }
             }
             return [
                 "type": "object", "required": .array(properties.map { .string($0.name) }),
@@ -91,20 +79,18 @@ package struct BodyTemplate: Sendable {
             for element in elements { parts.append(try part(element, at: node, roots, keepsText: keepsText)) }
             return .array(parts)
         case .object(let object):
-            var parts: [(Name, Part)] = []
+            var parts: [(String, TextTemplate?, Part)] = []
             for member in object {
-                let name = try name(member.name, at: node, roots)
-                parts.append((name, try part(member.value, at: node, roots, keepsText: keepsText)))
+                let name = member.name
+                let template =
+                    name.opensTag ? try TextTemplate(name, roots: roots, escaping: .none, at: node) : nil
+                parts.append((name, template, try part(member.value, at: node, roots, keepsText: keepsText)))
             }
             return .object(parts)
         case .null, .bool, .number, .string: return .fixed(value)
         }
     }
 
-    private static func name(_ text: String, at node: FixtureNode, _ roots: [String]) throws(FixtureProblem) -> Name {
-        guard text.opensTag else { return .fixed(text) }
-        return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
-    }
 
     private static func part(
         text: String, at node: FixtureNode, _ roots: [String], keepsText: Bool
@@ -133,7 +119,11 @@ package struct BodyTemplate: Sendable {
         case .text(let template): return .string(template.text(values, within: budget))
         case .array(let parts): return .array(parts.map { fill($0, values, budget) })
         case .object(let parts):
-            return .object(JSONObject(parts.map { ($0.name.text(values, within: budget), fill($0.1, values, budget)) }))
+            return .object(
+                JSONObject(
+                    parts.map { name, template, part in
+                        (template?.text(values, within: budget) ?? name, fill(part, values, budget))
+                    }))
         }
     }
 }
@@ -152,18 +142,13 @@ final class TemplateBudget {
     private var repetitions = mostRepetitions
     private var lookups = WorkBudget(steps: 1_000_000)
     /// The cost of repeating a section besides its values: the longest section of the current template.
-    private var sectionLength = 0
+    var sectionLength = 0
 
     /// Which limit was exceeded, in words; `nil` while none was. Anything made since then is incomplete.
     private(set) var excess: String?
 
     init(bytes: Int = mostBytes) { (mostBytes, self.bytes) = (bytes, bytes) }
 
-    /// Fills a template whose sections have at most that many bytes.
-    func filling<Value>(sectionsOf length: Int, _ fill: () -> Value) -> Value {
-        sectionLength = length
-        return fill()
-    }
 
     func canRepeat() -> Bool {
         if excess != nil { return false }

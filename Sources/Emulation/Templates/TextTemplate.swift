@@ -55,9 +55,10 @@ package struct TextTemplate: Sendable {
     }
 
     func text(_ values: JSONObject, within budget: TemplateBudget) -> String {
-        budget.filling(sectionsOf: sectionLength) {
-            TemplateFilling(escaping: escaping, budget: budget).text(parts, .object(values))
-        }
+        budget.sectionLength = sectionLength
+        var text = ""
+        TemplateFilling(escaping: escaping, budget: budget).fill(parts, [.object(values)], nil, &text)
+        return text
     }
 
     /// The text with these values, for a vendor that limits its answers itself.
@@ -154,10 +155,7 @@ extension String {
 
 /// Fills the Mustache tags of a text with values.
 struct TemplateFilling {
-    /// The nested values in which names are looked up.
-    private typealias Values = [JSON]
-
-    private struct Place {
+    struct Place {
         let index: Int
         let isLast: Bool
     }
@@ -165,13 +163,8 @@ struct TemplateFilling {
     let escaping: TextTemplate.Escaping
     let budget: TemplateBudget
 
-    func text(_ parts: [TemplatePart], _ values: JSON) -> String {
-        var text = ""
-        fill(parts, [values], nil, &text)
-        return text
-    }
-
-    private func fill(_ parts: [TemplatePart], _ values: Values, _ place: Place?, _ text: inout String) {
+    /// - Parameter values: the nested values in which names are looked up.
+    func fill(_ parts: [TemplatePart], _ values: [JSON], _ place: Place?, _ text: inout String) {
         for part in parts {
             switch part {
             case .text(let fixed): text += fixed
@@ -192,7 +185,7 @@ struct TemplateFilling {
     }
 
     private func repeatSection(
-        _ parts: [TemplatePart], for value: JSON?, _ values: Values, _ place: Place?, _ text: inout String
+        _ parts: [TemplatePart], for value: JSON?, _ values: [JSON], _ place: Place?, _ text: inout String
     ) {
         switch value {
         case nil, .bool(false)?: break
@@ -208,7 +201,7 @@ struct TemplateFilling {
     }
 
     /// The value of a name, looked up from the inside out; `nil` for null, too.
-    private func find(_ name: TemplateName, _ values: Values, _ place: Place?) -> JSON? {
+    private func find(_ name: TemplateName, _ values: [JSON], _ place: Place?) -> JSON? {
         guard name.questions.isEmpty else {
             // Values do not answer these: Mustache has no such feature.
             return name.path.isEmpty && !name.isInnermost ? place.flatMap { answer(name.questions, $0) } : nil
