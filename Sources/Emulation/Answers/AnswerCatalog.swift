@@ -167,7 +167,6 @@ extension FixtureNode {
         throw nameProblem("unknown \(kind) “\(name)”\(Nearest.hint(to: name, among: known))")
     }
 
-    /// The text here, which must be known.
     func known(_ kind: String, among known: [String]) throws(FixtureProblem) -> String {
         let name = try string()
         if known.contains(name) { return name }
@@ -261,7 +260,6 @@ public struct VendorDescription: Sendable {
 package struct FailureShape: Sendable {
     package struct Form: Sendable {
         package let status: Int
-        /// The media type and schema of the content; `nil` for none.
         package let content: (type: String, schema: JSON)?
     }
 

@@ -83,7 +83,6 @@ package struct ValueMatcher: Sendable {
         return holds && !budget.isSpent
     }
 
-    /// What the values fail, in words; `nil` when they pass.
     package func unmet(for values: [JSON], within budget: inout WorkBudget) -> String? {
         holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
@@ -207,7 +206,6 @@ struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Whether the bytes occur contiguously; `false` once the budget is spent.
     func occurs(in text: String, within budget: inout WorkBudget) -> Bool {
         guard budget.spend(onBytes: text.utf8.count) else { return false }
         if bytes.isEmpty { return true }

@@ -158,7 +158,6 @@ package enum FileSystem {
         return content(of: descriptor, size: Int(facts.st_size))
     }
 
-    /// What is wrong with a link that leads out of the folder.
     static func leaving(_ root: String, to real: String) -> String {
         "leads to \(real), outside the folder of fixtures \(root); copy it there"
     }
@@ -238,7 +237,6 @@ struct FixtureWalk {
         visit("", through: [root])
     }
 
-    /// The names of files and folders in a folder of the layer.
     func names(in folder: String) -> [String] {
         folders[folder.split(separator: "/").filter { $0 != "." }.joined(separator: "/")] ?? []
     }

@@ -277,7 +277,6 @@ public struct FixtureNode {
         throw problem("“\(text)” is not one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// The scalar here; `nil` for a mapping or list.
     private var scalar: JSON? {
         switch content {
         case .yaml(let node, _):
@@ -317,7 +316,16 @@ package struct FixtureMapping {
 
     package subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
 
-    /// The member of that name, which must exist.
+    /// The one of these members that is there; two of them exclude each other.
+    func one(of names: String...) throws(FixtureProblem) -> (name: String, node: FixtureNode)? {
+        let given = names.compactMap { name in self[name].map { (name: name, node: $0) } }
+        if given.count > 1 {
+            let (name, node) = given[1]
+            throw node.nameProblem("\(name) cannot be combined with \(given[0].name); give one of them")
+        }
+        return given.first
+    }
+
     package func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value

@@ -127,7 +127,6 @@ public struct FixtureStore: Sendable {
         return (Self.join(layers[layers.count - 1], path), file)
     }
 
-    /// The file at that path in the bottom layer.
     fileprivate func installed(_ path: String) throws(FixtureProblem) -> File? {
         guard let bottom = layers.last else { return nil }
         let full = Self.join(bottom, path)
@@ -288,7 +287,6 @@ package struct FixtureStamps: Sendable, Hashable {
 
     package init() {}
 
-    /// The stamps of all files, in every layer.
     package init(of store: FixtureStore) {
         for walk in store.walks {
             for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }

@@ -118,7 +118,6 @@ extension Drill {
         package let outcome: Outcome
         /// What the app does instead of what a correct client does, with what was expected and found.
         package let faults: [(otherwise: String, message: String)]
-        /// The numbers of the exchanges that show it, in order.
         package let entries: [Int]
     }
 

@@ -13,7 +13,7 @@ struct Interventions: Sendable {
 
     init(seed: UInt64?) { dice = Self.dice(seed) }
 
-    private static func dice(_ seed: UInt64?) -> SplitMix64 { SplitMix64(state: seed ?? UInt64.random(in: 0 ... .max)) }
+    private static func dice(_ seed: UInt64?) -> SplitMix64 { SplitMix64(state: seed ?? .random(in: 0 ... .max)) }
 
     var isEmpty: Bool { faults.isEmpty && runs.isEmpty }
 
@@ -95,7 +95,6 @@ extension Interventions {
         return .object(kept)
     }
 
-    /// Reads what ``kept`` gives, among the vendors of that load.
     init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
         let mapping = try node.mapping("dice", "faults", "scenarios", "tokens")
         dice = try SplitMix64.read(try mapping.required("dice"))
@@ -216,7 +215,6 @@ extension SandboxedVendor {
         return answer(intervention, summary, matchContext, exchange, &call, by: loaded)
     }
 
-    /// Replaces the answer, or lets the vendor make it, and disturbs the wire.
     private func answer(
         _ intervention: Intervention, _ summary: String, _ matchContext: MatchContext, _ exchange: Exchange,
         _ call: inout Call<V>, by loaded: LoadedVendor<V>

@@ -43,13 +43,8 @@ struct ResponseTemplate: Sendable {
     private static func body(
         _ mapping: FixtureMapping, _ type: String?, _ scope: InterventionScope
     ) throws(FixtureProblem) -> (Body, String?) {
-        if let file = mapping["body_file"] {
-            if let body = mapping["body"] {
-                throw body.nameProblem("body cannot be combined with body_file; give one of them")
-            }
-            return try Self.file(file, type, scope)
-        }
-        guard let node = mapping["body"] else { return (.none, nil) }
+        guard let (name, node) = try mapping.one(of: "body_file", "body") else { return (.none, nil) }
+        if name == "body_file" { return try file(node, type, scope) }
         let value = try node.json()
         if let text = value.string { return (try template(text, type, node), "text/plain; charset=utf-8") }
         if value.isNull { return (.none, nil) }

@@ -23,7 +23,6 @@ public final class Journal: Sendable {
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
         var isOver = false
-        /// Whether another server continues the numbers.
         var isClosed = false
         var coverage = Coverage()
     }
@@ -115,7 +114,6 @@ public final class Journal: Sendable {
         }
     }
 
-    /// The entry of that number, unless it was dropped.
     package func entry(_ id: Int) -> JournalEntry? { entries().first { $0.id == id } }
 
     /// The number of the newest entry; 0 when there is none.
@@ -130,12 +128,10 @@ public final class Journal: Sendable {
     package var bytes: Int { state.withLock { $0.bytes } }
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
     package var count: Int { state.withLock { $0.count } }
-
     package var refusals: Int { state.withLock { $0.refusals } }
 
     /// What the exchanges so far have met, whether or not they are still kept.
     package var coverage: Coverage { state.withLock { $0.coverage } }
-
     package func meet(_ mark: Int) { state.withLock { $0.coverage.note(mark) } }
 
     /// Drops every entry; numbering continues unless it is to restart, and with it the coverage.
@@ -265,7 +261,6 @@ final class JournalTotal: Sendable {
     private let latest = Atomic(JournalEviction.nobody)
 
     var bytes: Int { count.load(ordering: .relaxed) }
-
     func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
     func settle(_ journal: Journal, at place: Int) { order.withLock { $0.settle(journal, at: place) } }
@@ -279,7 +274,6 @@ final class JournalTotal: Sendable {
         }
     }
 
-    /// Notes that the journal at that place has a new entry.
     func use(_ place: Int) {
         // Not relaxed: a journal that finds itself the latest must be seen as non-empty by any thread that would unlink
         // it.

@@ -21,7 +21,6 @@ package struct MaskedExchange {
     /// The sandbox's name, which a client may have chosen.
     package var sandbox: String { redactor.text(entry.sandbox) }
 
-    /// The request's target, without the sandbox's prefix.
     package var target: String {
         // A socket client can put its token nowhere else; the findings show the token's claims.
         let isHandshake = entry.request.fields[.upgrade] != nil

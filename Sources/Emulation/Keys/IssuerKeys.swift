@@ -35,7 +35,6 @@ public struct IssuerKeys: Sendable {
     /// The key that signed before and is still published. Only one: known issuers have an active, a next and an expired
     /// key.
     package private(set) var old: SigningKey?
-    /// Whether fetching the published keys returns an error.
     package private(set) var isBroken = false
     package private(set) var fetchCount = 0
     /// The keys that are published before any drill.
@@ -56,7 +55,6 @@ public struct IssuerKeys: Sendable {
         self.spares = spares
     }
 
-    /// The published keys with their roles, the signing one first.
     package var published: [Published] {
         [(signing, .signing), (next, .next), (old, .old)].compactMap { key, role in
             key.map { Published(key: $0, role: role) }

@@ -11,7 +11,6 @@ public struct KeyFetchReport: Sendable {
     /// The usable keys, in the answer's order; of several with the same id, the first.
     package let keys: [VerificationKey]
     package let skipped: [SkippedKey]
-    /// Why there are no keys; `nil` when there are some.
     package let problem: KeyFetchProblem?
     /// The lifetime that the answer asks for, in seconds; `nil` when it states none.
     let lifetime: Int?
@@ -46,7 +45,6 @@ public struct KeyFetchReport: Sendable {
     /// The report as a finding of the exchange that fetched the keys, or waited for them.
     package var finding: Finding { isShared ? awaited : fetched }
 
-    /// Whether the URL was requested at all.
     var wasAsked: Bool {
         if case .notAsked? = problem { return false }
         return true
@@ -90,7 +88,6 @@ enum CacheLifetime {
 }
 
 extension StringProtocol {
-    /// The text without unwanted characters at either end.
     fileprivate func trimming(while isUnwanted: (Character) -> Bool) -> SubSequence {
         let start = firstIndex { !isUnwanted($0) } ?? endIndex
         let end = lastIndex { !isUnwanted($0) }.map { index(after: $0) } ?? start
@@ -115,7 +112,6 @@ package struct PublishedKeysReader {
     package static let mostKeys = 100
     private static let mostSkipped = 100
 
-    /// Creates a reader for sets of that form, for keys that verify with that algorithm.
     package init(form: RemoteKeys.Form, algorithm: Algorithm) { (self.form, self.algorithm) = (form, algorithm) }
 
     mutating func read(_ body: [UInt8]) throws(KeyFetchProblem) {

@@ -136,7 +136,6 @@ extension RemoteKeys {
 }
 
 extension KeyFetchPolicy {
-    /// - Parameter seconds: what the answer asks for, if anything.
     func lifetime(of seconds: Int?) -> Duration {
         seconds.map { min(max(.seconds($0), Self.shortestLifetime), Self.longestLifetime) } ?? standardLifetime
     }
@@ -160,7 +159,6 @@ final class KeyFetch: Sendable {
     }
 }
 
-/// How long published keys are cached, and how often they are fetched.
 public struct KeyFetchPolicy: Sendable, Hashable {
     /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
     public var coolDown: Duration

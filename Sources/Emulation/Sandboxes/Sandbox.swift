@@ -4,7 +4,6 @@ public import Wire
 
 /// An isolated environment inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
-    /// What control calls change, and what is in progress.
     struct Control {
         var clock: SandboxClock { didSet { isUnwritten = true } }
         var settings: Settings { didSet { isUnwritten = true } }
@@ -133,7 +132,6 @@ public final class Sandbox: Sendable {
         mayExpire.store(duration != nil, ordering: .relaxed)
     }
 
-    /// Changes what requests and control calls control, and notes the change.
     func alter<Value, Failure: Error>(_ change: (inout Control) throws(Failure) -> Value) throws(Failure) -> Value {
         try control.withLock { (control) throws(Failure) in
             let value = try change(&control)
@@ -214,7 +212,6 @@ public final class Sandbox: Sendable {
 extension Sandbox {
     package var sockets: Int { control.withLock { $0.sockets } }
 
-    /// Keeps the sandbox from expiring while a socket is open.
     func pinSocket() { control.withLock { $0.sockets += 1 } }
 
     /// Lets it expire again, counting from now.
@@ -231,7 +228,6 @@ extension Sandbox {
     package func adoptLoadedVendors() { passDeadlines() }
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
 
-    /// Closes all sockets and releases all waiters, since the sandbox can no longer be named.
     func end() {
         for vendor in vendors { vendor.end() }
         journal.end()
@@ -266,7 +262,6 @@ extension Sandbox {
         alter { $0.interventions.activate(scenarios) }
     }
 
-    /// Activates scenarios that a reset activates again.
     func activateInitially(_ scenarios: [Scenario]) {
         control.withLock { control in
             control.initialScenarios = scenarios.map(\.name)
@@ -305,7 +300,6 @@ extension Sandbox {
         return minted
     }
 
-    /// Counts an exchange in every fault and scenario of its vendor, and decides its outcome.
     @usableFromInline
     func intervene(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         alter { $0.interventions.decide(matchContext, vendor: vendor, route: route) }

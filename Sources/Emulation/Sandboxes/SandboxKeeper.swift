@@ -108,7 +108,6 @@ public final class ChangeMark: Sendable {
     /// - Returns: whether it was set.
     func take() -> Bool { isSet.exchange(false, ordering: .sequentiallyConsistent) }
 
-    /// Sets the mark without notifying the keeper.
     func putBack() { isSet.store(true, ordering: .sequentiallyConsistent) }
 }
 

@@ -11,7 +11,6 @@ struct LiveState: Sendable {
     @usableFromInline var armed: Moment?
     /// Counts replacements of the state; a handshake from an earlier era opens nothing.
     @usableFromInline private(set) var era = 0
-    /// Whether the sandbox is gone.
     private(set) var isOver = false
 
     private let alarm: Alarm
@@ -26,14 +25,12 @@ struct LiveState: Sendable {
         arm(deadline)
     }
 
-    /// Sets the alarm, replacing any earlier setting.
     mutating func arm(_ deadline: Moment?) {
         if armed == nil, deadline == nil { return }
         armed = isOver ? nil : deadline
         alarm.set(armed, for: vendor)
     }
 
-    /// Closes all sockets, since their state is gone.
     mutating func clear(_ closure: WebSocketClosure) {
         era += 1
         for socket in registry.removeAll() { socket.close(closure) }

@@ -6,9 +6,7 @@ public import Wire
 /// A vendor's context for an event on one of its sockets.
 public struct SocketCall<V: Vendor>: Sendable {
     public let vendor: V
-    /// What the vendor remembers about the socket.
     public let label: V.SocketLabel
-    /// The moment of the event, by the sandbox's clock.
     public let moment: Moment
     public let identifiers: IdentifierSource
     public let switches: V.Switches
@@ -220,7 +218,6 @@ public final class SocketLog: Sendable {
         content.withLock { content in content.notes += notes.prefix(Self.mostNotes - content.notes.count) }
     }
 
-    /// The vendor's remarks on the opening and the end.
     package var notes: [Finding] { content.withLock { $0.notes } }
 
     func closed(_ closure: WebSocketClosure, at moment: Moment) {

@@ -37,7 +37,6 @@ package struct BodyTemplate: Sendable {
         body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 
-    /// The body with these values; truncated when the budget is exceeded.
     func body(_ values: JSONObject, within budget: TemplateBudget) -> JSON { Self.fill(root, values, budget) }
 
     /// The JSON Schema of the bodies: texts with values are strings, all else is constant.
@@ -167,13 +166,11 @@ final class TemplateBudget {
         return value[name] ?? Int(name).flatMap { value[$0] }
     }
 
-    /// The value as text, or empty once over budget.
     func text(of value: JSON) -> String {
         takeAll(of: value)
         return excess == nil ? value.string ?? value.text : ""
     }
 
-    /// The value, or null once over budget.
     func affordable(_ value: JSON) -> JSON {
         takeAll(of: value)
         return excess == nil ? value : .null

@@ -153,7 +153,6 @@ extension String {
     }
 }
 
-/// Fills the Mustache tags of a text with values.
 struct TemplateFilling {
     struct Place {
         let index: Int
@@ -278,7 +277,6 @@ struct TemplateName: Sendable {
     }
 }
 
-/// Thrown when a filled template would exceed the limits of an answer.
 package struct TemplateExcess: Error, CustomStringConvertible {
     package let description: String
 }

@@ -175,7 +175,6 @@ extension Duration {
 /// expression takes a hundred times as long, and some requests contain thousands of times.
 public struct RFC3339Time: Sendable, Hashable {
     public let text: String
-    /// Seconds since 1970-01-01T00:00:00Z.
     public let unixSeconds: Double
 
     public static let epoch = RFC3339Time(text: "1970-01-01T00:00:00Z", unixSeconds: 0)
