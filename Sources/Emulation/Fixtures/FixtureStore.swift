@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// The fixture files: a complete bottom layer, overlaid file by file.
 public struct FixtureStore: Sendable {
     /// A file with the path that people know it by.
@@ -77,7 +71,7 @@ public struct FixtureStore: Sendable {
     package var fingerprint: String { sight.fingerprint }
 
     /// The layers that are listed, walked once.
-    fileprivate var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
+    var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
 
     /// - Throws: the first entry of a layer that is neither file nor folder, leaves the layer, or exceeds a limit.
     package func checkEntries() throws(FixtureProblem) {
@@ -256,41 +250,5 @@ package final class Deferred<Value: Sendable>: Sendable {
     package func get() throws(FixtureProblem) -> Value {
         if let made = made.load() { return made.value }
         return made.storeIfNil(Made(try make())).value
-    }
-}
-
-/// Distinguishes versions of a set of files without reading them.
-package struct FixtureStamps: Sendable, Hashable {
-    /// File attributes that reveal a change, whether the file is overwritten or replaced.
-    private struct Stamp: Hashable {
-        let size: Int64
-        let inode: UInt64
-        let modified: [Int]
-
-        init?(_ path: String) {
-            var facts = stat()
-            // Links are followed: a mounted folder may consist of them.
-            guard stat(path, &facts) == 0 else { return nil }
-            size = Int64(facts.st_size)
-            inode = UInt64(facts.st_ino)
-            #if canImport(Darwin)
-                let (content, entry) = (facts.st_mtimespec, facts.st_ctimespec)
-            #else
-                let (content, entry) = (facts.st_mtim, facts.st_ctim)
-            #endif
-            modified = [content.tv_sec, content.tv_nsec, entry.tv_sec, entry.tv_nsec]
-        }
-    }
-
-    private var stamps: [String: Stamp] = [:]
-    private var problems: [FixtureProblem] = []
-
-    package init() {}
-
-    package init(of store: FixtureStore) {
-        for walk in store.walks {
-            for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
-        }
-        problems = store.walks.compactMap(\.problem)
     }
 }

@@ -1,12 +1,6 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// The sandboxes of a server; each is created when it is first named.
 public final class SandboxDirectory: Sendable {
     private let inForce: VendorsInForce
@@ -136,7 +130,7 @@ public final class SandboxDirectory: Sendable {
                 return try fetch(name)
             } catch {
                 guard error.news != nil, DispatchTime.now() < end else { throw error }
-                usleep(20_000)
+                SandboxClock.block(microseconds: 20_000)
             }
         }
     }

@@ -35,6 +35,9 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         return Moment(unixSeconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
+    /// Blocks the thread for so long by the machine's clock.
+    static func block(microseconds: UInt32) { usleep(microseconds) }
+
     /// The time this clock shows: a running one stops at the end of the last year that has a text form.
     package var now: Moment {
         switch mode {
