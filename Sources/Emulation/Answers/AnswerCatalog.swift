@@ -53,16 +53,18 @@ public struct AnswerCatalog: Sendable {
 
     /// - Throws: the first problem with them, also when they leave out a route.
     init(_ fixtures: VendorFixtures, routes known: [String], failures: [String]) throws(FixtureProblem) {
-        var files: [FixtureMapping] = []
-        for name in fixtures.names(in: "answers") where name.hasSuffix(".yaml") {
-            files.append(try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames"))
+        let names = fixtures.names(in: "answers").filter { $0.hasSuffix(".yaml") }
+        let files = try names.map { name throws(FixtureProblem) in
+            try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames")
         }
         let shared = try Self.entries("schemas", of: files)
         let reader = SchemaReader(parts: shared.map(\.name))
-        var parts: [(String, Shape)] = []
-        for (name, node) in shared { parts.append((name, try Shape(node, reader))) }
-        self.parts = parts
-        let sets = try Self.sets(Self.entries("refusals", of: files), failures)
+        parts = try shared.map { name, node throws(FixtureProblem) in (name, try Shape(node, reader)) }
+        var sets: [String: [String]] = [:]
+        for (name, node) in try Self.entries("refusals", of: files) {
+            if failures.contains(name) { throw node.nameProblem("“\(name)” is a failure; expected another name") }
+            sets[name] = try Self.names(node, [:], failures, "failure")
+        }
         for (name, node) in try Self.entries("answers", of: files) {
             try node.check(name, "route", among: known)
             routes[name] = try Route(node, sets, failures, reader)
@@ -96,18 +98,6 @@ public struct AnswerCatalog: Sendable {
         return entries
     }
 
-    private static func sets(
-        _ entries: [(name: String, value: FixtureNode)], _ failures: [String]
-    ) throws(FixtureProblem) -> [String: [String]] {
-        var sets: [String: [String]] = [:]
-        for (name, node) in entries {
-            guard !failures.contains(name) else {
-                throw node.nameProblem("“\(name)” is a failure; expected another name")
-            }
-            sets[name] = try names(node, [:], failures, "failure")
-        }
-        return sets
-    }
 
     /// The failures that a list names, by themselves or by sets.
     fileprivate static func names(
@@ -129,15 +119,16 @@ public struct AnswerCatalog: Sendable {
         for (name, node) in try fixtures.document("requests.yaml").mapping("requests").required("requests").members() {
             try node.check(name, "route", among: known)
             let members = try node.mapping("query", "body", "form")
-            var query: [(String, JSON)] = []
-            for (name, node) in try members["query"]?.members() ?? [] { query.append((name, try reader.schema(node))) }
+            let query = try members["query"]?.members().map { name, node throws(FixtureProblem) in
+                (name: name, schema: try reader.schema(node))
+            }
             if let form = members["form"], members["body"] != nil {
                 throw form.nameProblem("a route reads a body or a form, not both")
             }
             var content: (String, JSON)?
             if let node = members["body"] { content = ("application/json", try reader.schema(node)) }
             if let node = members["form"] { content = ("application/x-www-form-urlencoded", try reader.schema(node)) }
-            requests[name] = Request(query: query, content: content)
+            requests[name] = Request(query: query ?? [], content: content)
         }
     }
 }

@@ -222,9 +222,13 @@ public struct VendorFixtures: Sendable {
 
     package func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 
-    /// Reads something that nothing else needs; see ``FixtureStore/collecting(of:_:)``.
-    func collecting(_ read: () throws(FixtureProblem) -> Void) throws(FixtureProblem) {
-        try store.collecting(of: folder, read)
+    /// Reads files that nothing else needs; see ``FixtureStore/collecting(of:_:)``.
+    func forEachFile(
+        in subfolder: String, _ read: (FixtureStore.File) throws(FixtureProblem) -> Void
+    ) throws(FixtureProblem) {
+        for name in names(in: subfolder) where name.hasSuffix(".yaml") {
+            try store.collecting(of: folder) { () throws(FixtureProblem) in try read(try file("\(subfolder)/\(name)")) }
+        }
     }
 }
 

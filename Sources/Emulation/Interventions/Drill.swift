@@ -43,10 +43,8 @@ package struct Drill: Sendable {
         let fixtures = VendorFixtures(store: store, folder: vendor.identity.id)
         let scope = InterventionScope(vendor, fixtures: fixtures)
         var drills: [Drill] = []
-        for name in fixtures.names(in: "drills") where name.hasSuffix(".yaml") {
-            try fixtures.collecting { () throws(FixtureProblem) in
-                drills.append(try Drill(try fixtures.file("drills/\(name)"), vendor, scope, vendors))
-            }
+        try fixtures.forEachFile(in: "drills") { file throws(FixtureProblem) in
+            drills.append(try Drill(file, vendor, scope, vendors))
         }
         return drills
     }

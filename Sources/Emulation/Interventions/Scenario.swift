@@ -78,16 +78,13 @@ public final class Scenario: Sendable {
     @usableFromInline
     static func all(in fixtures: VendorFixtures, _ scope: InterventionScope) throws(FixtureProblem) -> [Scenario] {
         var scenarios: [Scenario] = []
-        for file in fixtures.names(in: "scenarios") where file.hasSuffix(".yaml") {
-            try fixtures.collecting { () throws(FixtureProblem) in
-                let file = try fixtures.file("scenarios/\(file)")
-                let scenario = try Scenario(file, scope)
-                if scenarios.contains(where: { $0.name == scenario.name }) {
-                    throw try FixtureNode(file: file).problem(
-                        "another file has a scenario of the name \(scenario.name) already")
-                }
-                scenarios.append(scenario)
+        try fixtures.forEachFile(in: "scenarios") { file throws(FixtureProblem) in
+            let scenario = try Scenario(file, scope)
+            if scenarios.contains(where: { $0.name == scenario.name }) {
+                throw try FixtureNode(file: file).problem(
+                    "another file has a scenario of the name \(scenario.name) already")
             }
+            scenarios.append(scenario)
         }
         return scenarios
     }

@@ -199,10 +199,6 @@ public final class SandboxDirectory: Sendable {
         if !oldest.isEmpty { handOver(oldest) }
     }
 
-    /// FNV-1a of 64 bits, the same in every process.
-    package static func hash(_ name: String) -> UInt64 {
-        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
 
     package func existing(_ name: String) -> Sandbox? {
         if name == SandboxName.standard { return standard }

@@ -156,7 +156,7 @@ extension SandboxDirectory {
         opening[first].lock.withLock { _ in lock(places.dropFirst(), body) }
     }
 
-    func place(of name: String) -> Int { Int(Self.hash(name) % UInt64(opening.count)) }
+    func place(of name: String) -> Int { Int(Array(name.utf8).stableHash % UInt64(opening.count)) }
 
     /// Drops a sandbox, and whatever is kept of it.
     ///
