@@ -98,33 +98,21 @@ public struct FixtureNode {
         switch content {
         case .yaml(let node, _):
             guard case .mapping(let mapping) = node.content else { throw expected("a mapping") }
-            return try members(of: mapping)
-        case .json(.object(let object), let path): return try members(of: object, at: path)
-        case .json: throw expected("a mapping")
-        }
-    }
-
-    /// The YAML reader has already refused repeated members.
-    private func members(of mapping: [YAMLNode.Member]) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
-        var members: [(name: String, value: FixtureNode)] = []
-        members.reserveCapacity(mapping.count)
-        for member in mapping {
-            guard let name = member.name.text else {
-                throw member.name.problem("a member's name must be a string", in: file)
+            // The YAML reader has already refused repeated members.
+            return try mapping.map { member throws(FixtureProblem) in
+                guard let name = member.name.text else {
+                    throw member.name.problem("a member's name must be a string", in: file)
+                }
+                return (name, FixtureNode(file: file, .yaml(member.value, name: member.name)))
             }
-            members.append((name, FixtureNode(file: file, .yaml(member.value, name: member.name))))
-        }
-        return members
-    }
-
-    private func members(
-        of object: JSONObject, at path: FixturePath
-    ) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
-        if object.repeatsName, let repeated = object.duplicateNames.first {
-            throw problem("the member \(repeated) occurs twice")
-        }
-        return object.members.map {
-            ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)), salvage))
+        case .json(.object(let object), let path):
+            if object.repeatsName, let repeated = object.duplicateNames.first {
+                throw problem("the member \(repeated) occurs twice")
+            }
+            return object.members.map {
+                ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)), salvage))
+            }
+        case .json: throw expected("a mapping")
         }
     }
 

@@ -103,30 +103,21 @@ extension IssuerKeys {
         case .overlap, .replace, .sameKID:
             guard var fresh = spares.dropFirst(usedSpares).first ?? pair else { return false }
             if usedSpares < spares.count { usedSpares += 1 }
+            if drill == .sameKID {
+                fresh.id = signing.id
+                signing = fresh
+                return true
+            }
             // Reusing an id for a new key would be a different drill.
             let isNamed = fresh.id.map { key(withID: $0) == nil } ?? false
-            if drill == .sameKID { fresh.id = signing.id } else if !isNamed { fresh.id = name(of: fresh, identifiers) }
-            take(fresh, drill)
-        }
-        return true
-    }
-
-    private func name(of key: SigningKey, _ identifiers: IdentifierSource) -> String {
-        switch naming {
-        case .random: identifiers.uuid()
-        // Only a secret has none, and secrets are not published.
-        case .thumbprint: key.thumbprint ?? identifiers.uuid()
-        }
-    }
-
-    private mutating func take(_ fresh: SigningKey, _ drill: KeyDrill) {
-        switch drill {
-        case .sameKID: signing = fresh
-        case .replace, .overlap, .retire, .break, .repair:
+            // Only a secret has no thumbprint, and secrets are not published.
+            let thumbprint = naming == .thumbprint ? fresh.thumbprint : nil
+            if !isNamed { fresh.id = thumbprint ?? identifiers.uuid() }
             old = drill == .overlap ? signing : nil
             // An announced next key signs now, and the new one is announced.
             (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
         }
+        return true
     }
 }
 

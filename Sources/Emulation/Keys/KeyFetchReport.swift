@@ -116,11 +116,7 @@ package struct PublishedKeysReader {
 
     mutating func read(_ body: [UInt8]) throws(KeyFetchProblem) {
         let value: JSON
-        do {
-            value = try JSON.parse(body)
-        } catch {
-            throw .notJSON("\(error)")
-        }
+        do { value = try JSON.parse(body) } catch { throw .notJSON("\(error)") }
         try read(value)
     }
 
@@ -136,10 +132,7 @@ package struct PublishedKeysReader {
     }
 
     private mutating func readKeySet(_ value: JSON) throws(KeyFetchProblem) {
-        let set: KeySet
-        do {
-            set = try KeySet(jwks: value)
-        } catch {
+        guard let set = try? KeySet(jwks: value) else {
             throw .otherForm("an object with an array “keys” (RFC 7517)")
         }
         for key in set.skipped { skip("\(key.name): \(key.reason)", isPrivate: key.reason == .privateKey) }

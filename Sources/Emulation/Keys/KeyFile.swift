@@ -95,11 +95,10 @@ package final class IssuerKeyFiles: Sendable {
     /// - Throws: which file holds no key.
     package func initialKeys() throws(ControlRefusal) -> IssuerKeys {
         if let known = keys.withLock({ $0 }) { return known }
-        var pairs: [SigningKey] = []
-        for spare in spares { pairs.append(try spare.read()) }
-        let next = try next.map { (file) throws(ControlRefusal) in try file.read() }
+        let spares = try spares.map { file throws(ControlRefusal) in try file.read() }
+        let next = try next.map { file throws(ControlRefusal) in try file.read() }
         let read = IssuerKeys(
-            name: name, algorithm: .rs256, signing: try key.read(), next: next, spares: pairs, naming: naming)
+            name: name, algorithm: .rs256, signing: try key.read(), next: next, spares: spares, naming: naming)
         keys.withLock { $0 = read }
         return read
     }
@@ -241,7 +240,7 @@ public final class DeferredKeyPair: Sendable {
     }
 
     private func work() {
-        let result = Result { () throws(KeyError) in try generate() }
+        let result = Result(catching: generate)
         stage.withLock { $0 = .made(result) }
         gate.open()
     }

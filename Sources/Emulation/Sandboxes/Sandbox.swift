@@ -46,11 +46,14 @@ public final class Sandbox: Sendable {
     private let secrets = SecretIndex()
 
     init(
-        _ identity: SandboxIdentity, inForce: VendorsInForce, settings: Settings, journal: Journal,
-        timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
-        machine: @escaping @Sendable () -> Moment
+        _ name: String, _ start: String, _ publicBase: PublicBase, inForce: VendorsInForce, settings: Settings,
+        journal: Journal, timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus,
+        keeper: (any SandboxKeeper)?, machine: @escaping @Sendable () -> Moment
     ) {
         let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())
+        let identity = SandboxIdentity(
+            name: name, start: start, isSeeded: settings.seed != nil, publicBase: PublicBase(of: publicBase),
+            describesReading: settings.describesReading)
         (self.identity, self.inForce, self.journal, self.changes) = (identity, inForce, journal, changes)
         (self.machine, self.census) = (machine, census)
         (initialSettings, initialTimeToLive) = (settings, timeToLive)

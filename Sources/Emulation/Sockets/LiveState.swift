@@ -131,16 +131,11 @@ final class DeadlineTimer: Sendable {
         let vendor: Int
     }
 
-    private struct Booking {
-        let number: Int
-        let alarm: Alarm
-    }
-
     private struct State {
         var due = DueHeap()
-        /// The bookings by alarm and vendor; a heap entry with any other number was cancelled.
-        var bookings: [Key: Booking] = [:]
-        var keys: [Int: Key] = [:]
+        /// What is booked by its number; a heap entry with any other number was cancelled.
+        var bookings: [Int: (alarm: Alarm, vendor: Int)] = [:]
+        var numbers: [Key: Int] = [:]
         var lastNumber = 0
         var source: (any DispatchSourceTimer)?
         var armed: Moment?
@@ -157,14 +152,14 @@ final class DeadlineTimer: Sendable {
     func set(_ moment: Moment?, for alarm: Alarm, _ vendor: Int) {
         let key = Key(alarm: ObjectIdentifier(alarm), vendor: vendor)
         state.withLock { state in
-            if let old = state.bookings.removeValue(forKey: key) { state.keys[old.number] = nil }
+            if let old = state.numbers.removeValue(forKey: key) { state.bookings[old] = nil }
             guard let moment else { return }
             state.lastNumber += 1
-            state.bookings[key] = Booking(number: state.lastNumber, alarm: alarm)
-            state.keys[state.lastNumber] = key
+            state.bookings[state.lastNumber] = (alarm, vendor)
+            state.numbers[key] = state.lastNumber
             state.due.insert(moment, state.lastNumber)
             // Cancelled entries stay until their time, unless they become the majority.
-            if state.due.count > 2 * state.keys.count + 64 { state.due.keep { state.keys[$0] != nil } }
+            if state.due.count > 2 * state.bookings.count + 64 { state.due.keep { state.bookings[$0] != nil } }
             arm(&state)
         }
     }
@@ -194,10 +189,9 @@ final class DeadlineTimer: Sendable {
             var due: [(Alarm, Int)] = []
             state.armed = nil
             while let number = state.due.removeFirst(until: now) {
-                guard let key = state.keys.removeValue(forKey: number),
-                    let booking = state.bookings.removeValue(forKey: key)
-                else { continue }
-                due.append((booking.alarm, key.vendor))
+                guard let (alarm, vendor) = state.bookings.removeValue(forKey: number) else { continue }
+                state.numbers[Key(alarm: ObjectIdentifier(alarm), vendor: vendor)] = nil
+                due.append((alarm, vendor))
             }
             arm(&state)
             return due

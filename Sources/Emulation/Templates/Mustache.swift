@@ -99,17 +99,11 @@ struct TemplateReader {
     }
 
     private mutating func value() throws(Malformed) -> TemplatePart {
-        switch rest.first {
-        case "&":
-            rest.removeFirst()
-            return .value(try takeName().name, isRaw: true)
-        case "{":
-            rest.removeFirst()
-            let name = try takeName().name
-            guard take("}") else { throw Malformed() }
-            return .value(name, isRaw: true)
-        default: return .value(try takeName().name, isRaw: false)
-        }
+        if take("&") { return .value(try takeName().name, isRaw: true) }
+        guard take("{") else { return .value(try takeName().name, isRaw: false) }
+        let name = try takeName().name
+        guard take("}") else { throw Malformed() }
+        return .value(name, isRaw: true)
     }
 
     /// Reads the name in a tag, and the end of the tag.
