@@ -98,7 +98,6 @@ public struct AnswerCatalog: Sendable {
         return entries
     }
 
-
     /// The failures that a list names, by themselves or by sets.
     fileprivate static func names(
         _ node: FixtureNode?, _ sets: [String: [String]], _ failures: [String], _ kind: String

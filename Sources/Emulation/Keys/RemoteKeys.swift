@@ -115,7 +115,6 @@ extension RemoteKeys {
             skipped: reader.skipped, problem: problem, lifetime: lifetime)
     }
 
-
     /// Takes over the result of an attempt; a failed one leaves the keys unchanged.
     ///
     /// A report for another URL, or one already taken, changes nothing.

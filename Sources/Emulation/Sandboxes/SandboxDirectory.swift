@@ -193,7 +193,6 @@ public final class SandboxDirectory: Sendable {
         if !oldest.isEmpty { handOver(oldest) }
     }
 
-
     package func existing(_ name: String) -> Sandbox? {
         if name == SandboxName.standard { return standard }
         guard let sandbox = sandboxes.withLock({ $0[name] }), !sandbox.isExpired(at: machine()) else { return nil }

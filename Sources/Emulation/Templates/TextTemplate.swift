@@ -247,7 +247,6 @@ package struct BodyTemplate: Sendable {
         }
     }
 
-
     private static func part(
         text: String, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
@@ -304,7 +303,6 @@ final class TemplateBudget {
     private(set) var excess: String?
 
     init(bytes: Int = mostBytes) { (mostBytes, self.bytes) = (bytes, bytes) }
-
 
     func canRepeat() -> Bool {
         if excess != nil { return false }
