@@ -12,9 +12,10 @@ public final class Journal: Sendable {
     }
 
     private struct State {
+        /// Oldest first, behind gaps where some were dropped.
         var entries: [JournalEntry?] = []
         var first = 0
-        var count = 0
+        var count: Int { entries.count - first }
         var refusals = 0
         var bytes = 0
         var lastID = 0
@@ -103,16 +104,10 @@ public final class Journal: Sendable {
 
     /// The entries that a filter admits, oldest first.
     package func entries(_ filter: JournalFilter = JournalFilter()) -> [JournalEntry] {
-        state.withLock { state in
-            (0..<state.count).compactMap { state.entries[(state.first + $0) % state.entries.count] }
-        }.filter(filter.admits)
+        state.withLock { $0.entries[$0.first...].compactMap { $0 } }.filter(filter.admits)
     }
 
-    package var last: JournalEntry? {
-        state.withLock { state in
-            state.count == 0 ? nil : state.entries[(state.first + state.count - 1) % state.entries.count]
-        }
-    }
+    package var last: JournalEntry? { state.withLock { $0.entries.last ?? nil } }
 
     package func entry(_ id: Int) -> JournalEntry? { entries().first { $0.id == id } }
 
@@ -157,9 +152,7 @@ public final class Journal: Sendable {
         while state.count > 0, state.count >= limits.entries || state.bytes + entry.size > limits.bytes {
             dropped = pop(&state)
         }
-        if state.count == state.entries.count { grow(&state) }
-        state.entries[(state.first + state.count) % state.entries.count] = entry
-        state.count += 1
+        state.entries.append(entry)
         if entry.record.failure != nil { state.refusals += 1 }
         state.bytes += entry.size
         total.add(entry.size)
@@ -170,20 +163,16 @@ public final class Journal: Sendable {
     private func pop(_ state: inout State) -> JournalEntry? {
         guard let entry = state.entries[state.first] else { return nil }
         state.entries[state.first] = nil
-        state.first = (state.first + 1) % state.entries.count
-        state.count -= 1
+        state.first += 1
+        // At least as many were dropped as are moved.
+        if state.first > state.count + 16 {
+            state.entries.removeFirst(state.first)
+            state.first = 0
+        }
         if entry.record.failure != nil { state.refusals -= 1 }
         state.bytes -= entry.size
         total.add(-entry.size)
         return entry
-    }
-
-    /// Doubles the ring and moves its first entry to the front.
-    private func grow(_ state: inout State) {
-        let inOrder = state.entries[state.first...] + state.entries[..<state.first]
-        let room = min(max(8, 2 * state.entries.count), limits.entries)
-        state.entries = inOrder + Array(repeating: nil, count: max(1, room - inOrder.count))
-        state.first = 0
     }
 }
 

@@ -186,7 +186,7 @@ public struct RFC3339Time: Sendable, Hashable {
 
     /// Parses a string; `nil` when it is not an existing date and time.
     public init?(_ text: String) {
-        var rest = Digits(Array(text.utf8)[...])
+        var rest = Array(text.utf8)[...]
         guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
             let day = rest.number(2), rest.take("T") || rest.take("t"), let hour = rest.number(2), rest.take(":"),
             let minute = rest.number(2), rest.take(":"), let second = rest.number(2), let fraction = rest.fraction(),
@@ -214,37 +214,31 @@ public struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-private struct Digits {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ text: ArraySlice<UInt8>) { rest = text }
-
-    var isEmpty: Bool { rest.isEmpty }
-
-    mutating func take(_ sign: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: sign) else { return false }
-        rest.removeFirst()
+extension ArraySlice<UInt8> {
+    fileprivate mutating func take(_ sign: Unicode.Scalar) -> Bool {
+        guard first == UInt8(ascii: sign) else { return false }
+        removeFirst()
         return true
     }
 
     /// A number of exactly that many digits.
-    mutating func number(_ count: Int) -> Int? {
-        let digits = rest.prefix(count)
-        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        rest = rest.dropFirst(count)
+    fileprivate mutating func number(_ count: Int) -> Int? {
+        let digits = prefix(count)
+        guard digits.count == count, digits.allSatisfy({ $0.isDigit }) else { return nil }
+        self = dropFirst(count)
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     /// A fraction of a second including its dot, or 0 without one.
-    mutating func fraction() -> Double? {
+    fileprivate mutating func fraction() -> Double? {
         guard take(".") else { return 0 }
-        let digits = rest.prefix { (0x30...0x39).contains($0) }
-        rest = rest.dropFirst(digits.count)
+        let digits = prefix { $0.isDigit }
+        self = dropFirst(digits.count)
         return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
     }
 
     /// The offset from UTC in seconds.
-    mutating func offset() -> Int? {
+    fileprivate mutating func offset() -> Int? {
         if take("Z") || take("z") { return 0 }
         let sign = take("-") ? -1 : take("+") ? 1 : 0
         guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
