@@ -50,7 +50,8 @@ public final class Sandbox: Sendable {
         journal: Journal, timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus,
         keeper: (any SandboxKeeper)?, machine: @escaping @Sendable () -> Moment
     ) {
-        let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())
+        let (alarm, created) = (Alarm(timer), machine())
+        let changes = ChangeMark(for: keeper, beside: alarm)
         let identity = SandboxIdentity(
             name: name, start: start, isSeeded: settings.seed != nil, publicBase: PublicBase(of: publicBase),
             describesReading: settings.describesReading)
@@ -69,7 +70,6 @@ public final class Sandbox: Sendable {
                 initialInterventions: interventions, lastUsed: created, timeToLive: timeToLive, created: created))
         census.enter()
         alarm.attach(to: self)
-        changes.attach(to: self)
         journal.noteReserve { changes.set() }
         // An initial state may already have deadlines.
         passDeadlines()

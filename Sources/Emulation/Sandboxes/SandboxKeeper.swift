@@ -63,25 +63,19 @@ package struct SandboxUnavailable: Error, CustomStringConvertible {
 /// Created before the sandbox, whose stores hold it. Setting it costs a load while it is set; without a keeper it costs
 /// a comparison.
 public final class ChangeMark: Sendable {
-    private struct Owner {
-        weak var sandbox: Sandbox?
-    }
-
     @usableFromInline let isKept: Bool
     @usableFromInline let isSet = Atomic(false)
     private let isAnew = Atomic(false)
     private let keeper: (any SandboxKeeper)?
-    private let owner = Mutex(Owner())
+    /// Knows the sandbox, once that is made.
+    private let alarm: Alarm
 
-    init(for keeper: (any SandboxKeeper)?) {
-        self.keeper = keeper
+    init(for keeper: (any SandboxKeeper)?, beside alarm: Alarm) {
+        (self.keeper, self.alarm) = (keeper, alarm)
         isKept = keeper != nil
         // Nothing that happens while the sandbox is being made needs keeping.
         isSet.store(true, ordering: .relaxed)
     }
-
-    /// From now on, changes of the sandbox reach the keeper.
-    func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
 
     /// Notes a change. Called after it, while the lock of what has changed is still held: whoever takes the mark
     /// before has yet to take that lock, and then sees the change.
@@ -100,7 +94,7 @@ public final class ChangeMark: Sendable {
 
     @usableFromInline
     func notifyKeeper() {
-        guard !isSet.exchange(true, ordering: .relaxed), let sandbox = owner.withLock({ $0.sandbox }) else { return }
+        guard !isSet.exchange(true, ordering: .relaxed), let sandbox = alarm.sandbox else { return }
         keeper?.changed(sandbox)
     }
 

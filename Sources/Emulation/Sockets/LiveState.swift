@@ -259,7 +259,7 @@ public final class Alarm: Sendable {
 
     func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
 
-    private var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
+    var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
 
     /// Sets when the vendor's deadlines are checked next; `nil` cancels that.
     ///
