@@ -260,9 +260,7 @@ package struct FailureShape: Sendable {
     package let forms: [Form]
     /// Its content with the usual parameters, text as a string; `nil` for none.
     let usualContent: JSON?
-}
 
-extension FailureShape {
     /// Whether an answer is this failure's, in any of its forms.
     ///
     /// - Parameters:

@@ -104,9 +104,7 @@ package struct Drill: Sendable {
         if let clock { _ = sandbox.adjustClock { _ = $0.advance(by: clock) } }
         if let scenario { sandbox.activate([(scenario, 0)]) }
     }
-}
 
-extension Drill {
     package enum Outcome: String, Sendable {
         case held, broken
         case notReached = "not reached"

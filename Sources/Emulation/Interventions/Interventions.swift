@@ -81,11 +81,9 @@ struct Interventions: Sendable {
         if !canStrikeAgain { faults.remove(at: due) }
         return intervention
     }
-}
 
-// MARK: - Keeping
+    // MARK: Keeping
 
-extension Interventions {
     /// The armed faults and active scenarios with all that decides their next calls.
     var kept: JSON {
         var kept: JSONObject = [

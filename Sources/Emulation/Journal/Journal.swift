@@ -174,9 +174,7 @@ public final class Journal: Sendable {
         total.add(-entry.size)
         return entry
     }
-}
 
-extension Journal {
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
     /// It is called immediately, after each new entry, and after each socket message. There is no waiting once the task

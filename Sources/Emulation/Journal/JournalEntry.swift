@@ -132,9 +132,7 @@ public struct JournalEntry: Sendable {
         guard record.failure != nil else { return nil }
         return record.checks.firstFailed?.description
     }
-}
 
-extension JournalEntry {
     func matchContext(_ budget: WorkBudget) -> MatchContext {
         MatchContext(request: request, claims: record.claims, moment: moment, reason: explanation, budget: budget)
     }
@@ -153,9 +151,7 @@ extension JournalEntry {
         guard record.route == nil else { return nil }
         return record.mayBeMistyped ? routes.guide.nearest(to: request.method, request.path, of: record.vendor) : []
     }
-}
 
-extension JournalEntry {
     /// Every check made, in the vendor's order, and remarks on how the call arrived.
     ///
     /// The remarks follow from the entry, so they are computed when it is read.

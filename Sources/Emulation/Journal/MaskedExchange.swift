@@ -95,11 +95,9 @@ package struct MaskedExchange {
         }
         return .string(redactor.text(text))
     }
-}
 
-// MARK: - For programs
+    // MARK: For programs
 
-extension MaskedExchange {
     /// - Parameters:
     ///   - routes: the table that finds the nearest routes for a request that matched none.
     ///   - replica: the server that answered, where several share a store.
@@ -137,11 +135,9 @@ extension MaskedExchange {
     private static func json(_ fields: [(name: String, value: String)]) -> JSON {
         .array(fields.map { .array([.string($0.name), .string($0.value)]) })
     }
-}
 
-// MARK: - For repeating
+    // MARK: For repeating
 
-extension MaskedExchange {
     /// Whether the request holds more secrets than tokens, so that it cannot be repeated from what is shown.
     package var hidesMoreThanTokens: Bool {
         let (request, tokens) = (entry.request, PresentedTokens.of(entry.request))
@@ -154,11 +150,9 @@ extension MaskedExchange {
             return unmasked != sent && unmasked != JSON.string(sent).text
         }
     }
-}
 
-// MARK: - For conditions and people
+    // MARK: For conditions and people
 
-extension MaskedExchange {
     var matchContext: MatchContext {
         var request = entry.request
         request.target = target

@@ -86,11 +86,9 @@ public struct IssuerKeys: Sendable {
         if signing.id?.hasSameBytes(as: id) == true { return signing }
         return published.first { $0.key.id?.hasSameBytes(as: id) == true }?.key
     }
-}
 
-// MARK: - Drills
+    // MARK: Drills
 
-extension IssuerKeys {
     package func mustWait(for drill: KeyDrill) -> Bool { drill.needsPair && usedSpares >= spares.count }
 
     /// - Parameter pair: an unused key pair, for when there is no spare one.
@@ -119,9 +117,7 @@ extension IssuerKeys {
         }
         return true
     }
-}
 
-extension IssuerKeys {
     static let members = ["issuer", "broken", "fetches", "used_spares", "keys"]
 
     /// The keys as JSON that ``imported(from:_:)`` reads: public parts, and with ``StateExtent/changes`` the private

@@ -33,11 +33,9 @@ public struct RemoteKeys: Sendable {
     }
 
     package var request: KeyRequest { KeyRequest(url: url) }
-}
 
-// MARK: - Whether to fetch
+    // MARK: Whether to fetch
 
-extension RemoteKeys {
     /// What verifying a signature requires.
     public enum Need: Sendable {
         /// Use these keys; the one that the token names may be missing.
@@ -88,11 +86,9 @@ extension RemoteKeys {
         guard let last = lastReport?.moment else { return false }
         return abs(moment.unixSeconds - last.unixSeconds) < policy.coolDown.inSeconds
     }
-}
 
-// MARK: - Results
+    // MARK: Results
 
-extension RemoteKeys {
     package func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
         var reader = PublishedKeysReader(form: form, algorithm: algorithm)
         var (status, lifetime): (Int?, Int?)

@@ -208,11 +208,9 @@ public final class Sandbox: Sendable {
         for vendor in vendors { vendor.reset() }
         journal.clear(restartNumbers: true)
     }
-}
 
-// MARK: - Sockets and deadlines
+    // MARK: Sockets and deadlines
 
-extension Sandbox {
     package var sockets: Int { control.withLock { $0.sockets } }
 
     func pinSocket() { control.withLock { $0.sockets += 1 } }
@@ -235,11 +233,9 @@ extension Sandbox {
         for vendor in vendors { vendor.end() }
         journal.end()
     }
-}
 
-// MARK: - Keeping
+    // MARK: Keeping
 
-extension Sandbox {
     /// Notes that what it holds now is being read, so that the next change counts as a new one.
     ///
     /// - Returns: whether it may have changed since the last time.
@@ -248,11 +244,9 @@ extension Sandbox {
 
     /// Undoes ``takeChanges()``, since what was read could not be kept. The keeper already knows.
     package func returnChanges() { changes.putBack() }
-}
 
-// MARK: - Faults and scenarios
+    // MARK: Faults and scenarios
 
-extension Sandbox {
     package var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
 
     /// Replaces the armed faults; each counts calls from now on.

@@ -238,11 +238,9 @@ public final class SandboxDirectory: Sendable {
         sandboxes.values.map { (sandbox: $0, lastUsed: $0.lastUsed) }
             .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100)).map(\.sandbox)
     }
-}
 
-// MARK: - Time to live
+    // MARK: Time to live
 
-extension SandboxDirectory {
     /// Sets the time to live of the sandbox of that name, created if there is none; `nil` for no expiry.
     ///
     /// The standard sandbox never expires.

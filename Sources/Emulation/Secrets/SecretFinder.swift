@@ -71,9 +71,7 @@ struct SecretFinder {
         default: false
         }
     }
-}
 
-extension SecretFinder {
     /// Adds the parts that make compact tokens valid: the signature of a JWS, everything but the header of a JWE.
     ///
     /// A token is recognized by a part that decodes to the beginning of a JSON object, so garbled and truncated ones

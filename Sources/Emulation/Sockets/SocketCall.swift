@@ -247,9 +247,7 @@ public final class SocketLog: Sendable {
     private static func cost(_ frame: Frame) -> Int {
         frameCost + (frame.message == nil ? 0 : frame.byteCount) + noteCost * frame.notes.count
     }
-}
 
-extension SocketLog {
     /// - Parameter body: renders the bytes of an exchange.
     func json(_ body: ([UInt8]) -> JSON) -> JSON {
         let content = content.withLock { $0 }

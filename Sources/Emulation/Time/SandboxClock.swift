@@ -131,9 +131,7 @@ public struct Moment: Sendable, Hashable, Comparable {
     public static func - (moment: Moment, duration: Duration) -> Moment {
         Moment(unixSeconds: moment.unixSeconds - duration.inSeconds)
     }
-}
 
-extension Moment {
     /// The range that a clock may show; text forms of times are undefined beyond it.
     public static let representable = Moment(unixSeconds: 0)...Moment(unixSeconds: 253_402_300_799)
 
