@@ -295,9 +295,7 @@ struct FixtureWalk {
         case .folder where !isLink: visit(path, through: chain + ["\(parent)/\(name)"], isPlain: isPlain)
         case .file, .folder:
             guard let real = FileSystem.realPath(full(path)) else { return }
-            guard FileSystem.lies(real, in: root) else {
-                return refuse(path, FileSystem.leaving(root, to: real))
-            }
+            guard FileSystem.lies(real, in: root) else { return refuse(path, FileSystem.leaving(root, to: real)) }
             if case .file = kind { return files[path] = false }
             guard !chain.contains(where: { FileSystem.lies($0, in: real) }) else {
                 return refuse(path, "is a link to \(real), which contains the link itself: a loop")

@@ -30,13 +30,12 @@ public struct FixtureStore: Sendable {
 
     /// What was seen of the files: the layers as first walked, and the files that were read.
     final class Sight: Sendable {
-        private let walked = Mutex<[FixtureWalk]?>(nil)
+        fileprivate let walked = Mutex<[FixtureWalk]?>(nil)
         /// The files by full path, and how many bytes they had.
-        private let read = Mutex((files: [String: (path: String, digest: FixtureDigest)](), bytes: 0))
+        fileprivate let read = Mutex((files: [String: (path: String, digest: FixtureDigest)](), bytes: 0))
         let here = FileSystem.currentFolder
         let warnings = FixtureWarnings()
 
-        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] { walked.once { layers.map(FixtureWalk.init) } }
 
         /// Notes a file that was read, and returns how many bytes all of them had.
         func note(_ full: String, _ path: String, _ file: File) -> Int {
@@ -48,15 +47,6 @@ public struct FixtureStore: Sendable {
         }
 
         func holds(_ full: String) -> Bool { read.withLock { $0.files[full] != nil } }
-
-        var fingerprint: String {
-            var fingerprint = FixtureDigest()
-            for (path, digest) in read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
-                fingerprint.mix(Array(path.utf8))
-                fingerprint.mix(digest)
-            }
-            return fingerprint.text
-        }
     }
 
     /// Creates a store over these folders; a file in an earlier one hides the same file in a later one.
@@ -68,10 +58,19 @@ public struct FixtureStore: Sendable {
     package init(layers: [String], judged: [UInt64]? = nil) { (self.layers, self.judged) = (layers, judged) }
 
     /// A short string that changes with any file that was read.
-    package var fingerprint: String { sight.fingerprint }
+    package var fingerprint: String {
+        var fingerprint = FixtureDigest()
+        for (path, digest) in sight.read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
+            fingerprint.mix(Array(path.utf8))
+            fingerprint.mix(digest)
+        }
+        return fingerprint.text
+    }
 
     /// The layers that are listed, walked once.
-    var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
+    var walks: [FixtureWalk] {
+        sight.walked.once { (judged == nil ? layers[...] : layers.dropLast()).map(FixtureWalk.init) }
+    }
 
     /// - Throws: the first entry of a layer that is neither file nor folder, leaves the layer, or exceeds a limit.
     package func checkEntries() throws(FixtureProblem) {

@@ -132,9 +132,7 @@ package struct PublishedKeysReader {
     }
 
     private mutating func readKeySet(_ value: JSON) throws(KeyFetchProblem) {
-        guard let set = try? KeySet(jwks: value) else {
-            throw .otherForm("an object with an array “keys” (RFC 7517)")
-        }
+        guard let set = try? KeySet(jwks: value) else { throw .otherForm("an object with an array “keys” (RFC 7517)") }
         for key in set.skipped { skip("\(key.name): \(key.reason)", isPrivate: key.reason == .privateKey) }
         for key in set.keys { take(key) }
     }

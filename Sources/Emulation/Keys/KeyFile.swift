@@ -37,9 +37,7 @@ package final class KeyFile: Sendable {
         (path, text, self.id, self.takesThumbprint) = (file.path, file.bytes, id, takesThumbprint)
         if file.isJudged { return }
         let read: SigningKey
-        do throws(KeyError) { read = try parsed() } catch {
-            throw FixtureProblem(file: path, message: error.inPEM)
-        }
+        do throws(KeyError) { read = try parsed() } catch { throw FixtureProblem(file: path, message: error.inPEM) }
         if isRSA, !read.kind.algorithms.contains(.rs256) {
             throw FixtureProblem(file: path, message: "found an \(read.kind); expected an RSA key, as RS256 needs")
         }
@@ -55,9 +53,7 @@ package final class KeyFile: Sendable {
 
     /// - Throws: which file holds no key.
     package func read() throws(ControlRefusal) -> SigningKey {
-        do throws(KeyError) { return try parsed() } catch {
-            throw ControlRefusal("\(path): \(error.inPEM)")
-        }
+        do throws(KeyError) { return try parsed() } catch { throw ControlRefusal("\(path): \(error.inPEM)") }
     }
 }
 
@@ -147,11 +143,7 @@ public struct SharedSecret: Sendable {
     /// Describes a secret of that owner; only the length of the key is kept.
     package init(owner: String, algorithm: Algorithm, key: SigningKey) {
         (self.owner, self.algorithm) = (owner, algorithm)
-        byteCount =
-            switch key.kind {
-            case .secret(let byteCount): byteCount
-            case .rsa, .ec, .ed25519: 0
-            }
+        byteCount = if case .secret(let byteCount) = key.kind { byteCount } else { 0 }
     }
 }
 
