@@ -132,7 +132,7 @@ final class DeadlineTimer: Sendable {
     }
 
     private struct State {
-        var due = DueHeap()
+        var due = DueHeap<Moment, Int>()
         /// What is booked by its number; a heap entry with any other number was cancelled.
         var bookings: [Int: (alarm: Alarm, vendor: Int)] = [:]
         var numbers: [Key: Int] = [:]
@@ -188,7 +188,7 @@ final class DeadlineTimer: Sendable {
         let due = state.withLock { state in
             var due: [(Alarm, Int)] = []
             state.armed = nil
-            while let number = state.due.removeFirst(until: now) {
+            while let (_, number) = state.due.removeFirst(until: now) {
                 guard let (alarm, vendor) = state.bookings.removeValue(forKey: number) else { continue }
                 state.numbers[Key(alarm: ObjectIdentifier(alarm), vendor: vendor)] = nil
                 due.append((alarm, vendor))
@@ -198,49 +198,6 @@ final class DeadlineTimer: Sendable {
         }
         // After unlocking: waking a sandbox books again.
         for (alarm, vendor) in due { alarm.ring(vendor) }
-    }
-}
-
-/// Numbers by due moment, earliest first.
-struct DueHeap {
-    private var entries: [(moment: Moment, number: Int)] = []
-
-    var count: Int { entries.count }
-    var first: Moment? { entries.first?.moment }
-
-    mutating func insert(_ moment: Moment, _ number: Int) {
-        entries.append((moment, number))
-        var index = entries.count - 1
-        while index > 0, entries[index].moment < entries[(index - 1) / 2].moment {
-            entries.swapAt(index, (index - 1) / 2)
-            index = (index - 1) / 2
-        }
-    }
-
-    mutating func removeFirst(until moment: Moment) -> Int? {
-        guard let first = entries.first, first.moment <= moment else { return nil }
-        entries.swapAt(0, entries.count - 1)
-        entries.removeLast()
-        sink(from: 0)
-        return first.number
-    }
-
-    mutating func keep(_ isKept: (Int) -> Bool) {
-        let kept = entries.filter { isKept($0.number) }
-        entries = []
-        for entry in kept { insert(entry.moment, entry.number) }
-    }
-
-    private mutating func sink(from start: Int) {
-        var index = start
-        while true {
-            let children = [2 * index + 1, 2 * index + 2].filter { $0 < entries.count }
-            guard let least = children.min(by: { entries[$0].moment < entries[$1].moment }),
-                entries[least].moment < entries[index].moment
-            else { return }
-            entries.swapAt(index, least)
-            index = least
-        }
     }
 }
 
