@@ -200,9 +200,18 @@ public struct FixtureNode {
         }
     }
 
-    package func string() throws(FixtureProblem) -> String {
-        guard let string = scalar?.string else { throw expected("a string") }
-        return string
+    package func string() throws(FixtureProblem) -> String { try present(scalar?.string, "a string") }
+    package func int() throws(FixtureProblem) -> Int { try present(scalar?.int, "a whole number") }
+    package func bool() throws(FixtureProblem) -> Bool { try present(scalar?.bool, "true or false") }
+
+    package func number() throws(FixtureProblem) -> Double {
+        let number = scalar?.number?.double
+        return try present(number?.isFinite == true ? number : nil, "a number")
+    }
+
+    private func present<Value>(_ value: Value?, _ what: String) throws(FixtureProblem) -> Value {
+        if let value { return value }
+        throw expected(what)
     }
 
     /// The address here, such as an issuer's: one with a blank or a line break in a file fits nothing that is sent.
@@ -212,16 +221,6 @@ public struct FixtureNode {
             throw problem("found \(text.debugDescription); expected an address without blanks and line breaks")
         }
         return text
-    }
-
-    package func int() throws(FixtureProblem) -> Int {
-        guard let int = scalar?.int else { throw expected("a whole number") }
-        return int
-    }
-
-    package func number() throws(FixtureProblem) -> Double {
-        guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
-        return number
     }
 
     /// The moment here, within the clock's range, in Unix seconds.
@@ -252,11 +251,6 @@ public struct FixtureNode {
         return number
     }
 
-    package func bool() throws(FixtureProblem) -> Bool {
-        guard let bool = scalar?.bool else { throw expected("true or false") }
-        return bool
-    }
-
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         of type: Choice.Type
     ) throws(FixtureProblem) -> Choice {
@@ -268,13 +262,10 @@ public struct FixtureNode {
     private var scalar: JSON? {
         switch content {
         case .yaml(let node, _):
-            if case .scalar(let text, let isPlain) = node.content {
-                YAMLNode.value(text, isPlain: isPlain)
-            } else {
-                nil
-            }
-        case .json(.object, _), .json(.array, _): nil
-        case .json(let value, _): value
+            guard case .scalar(let text, let isPlain) = node.content else { return nil }
+            return YAMLNode.value(text, isPlain: isPlain)
+        case .json(.object, _), .json(.array, _): return nil
+        case .json(let value, _): return value
         }
     }
 

@@ -187,37 +187,31 @@ extension SandboxedVendor {
         _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: inout Call<V>,
         by loaded: LoadedVendor<V>
     ) -> ExchangeStep {
-        guard let order = intervention.effect.action else {
-            return answer(intervention, intervention.summary, matchContext, exchange, &call, by: loaded)
-        }
-        guard V.actions.contains(where: { $0.listing.name == order.name && $0.mayTakeLong }) else {
-            return perform(order, of: intervention, matchContext, exchange, call, by: loaded)
+        let name = intervention.effect.action?.name
+        guard V.actions.contains(where: { $0.listing.name == name && $0.mayTakeLong }) else {
+            return answer(intervention, matchContext, exchange, &call, by: loaded)
         }
         // An action that reads through a state may visit a million records, too long for an event loop.
-        return .waiting { [call] in self.perform(order, of: intervention, matchContext, exchange, call, by: loaded) }
-    }
-
-    private func perform(
-        _ order: ActionRequest, of intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange,
-        _ call: Call<V>, by loaded: LoadedVendor<V>
-    ) -> ExchangeStep {
-        var call = call
-        var summary = intervention.summary
-        do {
-            _ = try self.perform(
-                order.name, try order.members(TemplateValues(matchContext)), as: loaded, at: exchange.moment,
-                exchange.sandbox.identifiers, by: exchange.selector)
-        } catch {
-            summary += "; \(order.name) was not done: \(error)"
+        return .waiting { [call] in
+            var call = call
+            return self.answer(intervention, matchContext, exchange, &call, by: loaded)
         }
-        return answer(intervention, summary, matchContext, exchange, &call, by: loaded)
     }
 
     private func answer(
-        _ intervention: Intervention, _ summary: String, _ matchContext: MatchContext, _ exchange: Exchange,
-        _ call: inout Call<V>, by loaded: LoadedVendor<V>
+        _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: inout Call<V>,
+        by loaded: LoadedVendor<V>
     ) -> ExchangeStep {
-        var summary = summary
+        var summary = intervention.summary
+        if let order = intervention.effect.action {
+            do {
+                _ = try perform(
+                    order.name, try order.members(TemplateValues(matchContext)), as: loaded, at: exchange.moment,
+                    exchange.sandbox.identifiers, by: exchange.selector)
+            } catch {
+                summary += "; \(order.name) was not done: \(error)"
+            }
+        }
         let step: ExchangeStep
         do {
             step =
