@@ -27,6 +27,23 @@ public struct AnswerCatalog: Sendable {
         package let answers: [(status: Int, shape: Shape)]
         /// The failures that it can answer, each once.
         package let refused: [String]
+
+        fileprivate init(
+            _ node: FixtureNode, _ sets: [String: [String]], _ failures: [String], _ reader: SchemaReader
+        ) throws(FixtureProblem) {
+            var answers: [(Int, Shape)] = []
+            var refused: [String] = []
+            for (name, value) in try node.members() {
+                if name == "refused" {
+                    refused = try AnswerCatalog.names(value, sets, failures, "failure or set of failures")
+                } else if let status = Int(name), 100...599 ~= status {
+                    answers.append((status, try Shape(value, or: ["content"], reader)))
+                } else {
+                    throw value.nameProblem("“\(name)” is not a number between 100 and 599, nor “refused”")
+                }
+            }
+            (self.answers, self.refused) = (answers, refused)
+        }
     }
 
     package struct Frame: Sendable {
@@ -129,25 +146,6 @@ public struct AnswerCatalog: Sendable {
             if let node = members["form"] { content = ("application/x-www-form-urlencoded", try reader.schema(node)) }
             requests[name] = Request(query: query ?? [], content: content)
         }
-    }
-}
-
-extension AnswerCatalog.Route {
-    fileprivate init(
-        _ node: FixtureNode, _ sets: [String: [String]], _ failures: [String], _ reader: SchemaReader
-    ) throws(FixtureProblem) {
-        var answers: [(Int, AnswerCatalog.Shape)] = []
-        var refused: [String] = []
-        for (name, value) in try node.members() {
-            if name == "refused" {
-                refused = try AnswerCatalog.names(value, sets, failures, "failure or set of failures")
-            } else if let status = Int(name), 100...599 ~= status {
-                answers.append((status, try AnswerCatalog.Shape(value, or: ["content"], reader)))
-            } else {
-                throw value.nameProblem("“\(name)” is not a number between 100 and 599, nor “refused”")
-            }
-        }
-        (self.answers, self.refused) = (answers, refused)
     }
 }
 

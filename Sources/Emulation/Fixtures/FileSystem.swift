@@ -305,9 +305,7 @@ struct FixtureWalk {
     }
 }
 
-/// Distinguishes versions of files; it protects nothing.
-///
-/// Based on FNV-1a, eight bytes at a time.
+/// Distinguishes versions of files; it protects nothing. Based on FNV-1a, eight bytes at a time.
 package struct FixtureDigest: Sendable, Hashable {
     private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 

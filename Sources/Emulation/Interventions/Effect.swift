@@ -117,9 +117,7 @@ struct ActionRequest: Sendable {
         if let problem = listing?.problem(with: names) { throw node.problem(problem) }
     }
 
-    /// The members for an exchange.
-    ///
-    /// - Throws: which template limit they would exceed.
+    /// The members for an exchange. Throws which template limit they would exceed.
     func members(_ values: TemplateValues) throws(TemplateExcess) -> JSONObject {
         let budget = TemplateBudget()
         let body = members.body(values.values, within: budget)
@@ -283,9 +281,7 @@ struct SpoiledToken: Sendable {
 }
 
 extension SandboxedVendor {
-    /// Signs tokens of an answer anew, each wrong in its way.
-    ///
-    /// - Returns: what was not possible and why, for the journal.
+    /// Signs tokens of an answer anew, each wrong in its way, and returns what was not possible and why.
     func spoil(
         _ tokens: [SpoiledToken], in response: inout Response, of exchange: Exchange, by loaded: LoadedVendor<V>
     ) -> [String] {

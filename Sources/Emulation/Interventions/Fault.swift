@@ -288,9 +288,7 @@ struct CallCounter: CodedRecord {
     /// Whether a call was due but something else took precedence: the next one is hit instead.
     private var isOwing = false
 
-    /// Counts a call.
-    ///
-    /// - Returns: whether this call is hit, possibly in place of an earlier one.
+    /// Counts a call, and returns whether this call is hit, possibly in place of an earlier one.
     mutating func count() -> Bool {
         calls += 1
         if isHit() { isOwing = true }

@@ -47,7 +47,8 @@ struct Interventions: Sendable {
     /// state leaves the answer to the rules after it.
     mutating func decide(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         // Preflights come from the browser; only the app's own calls count.
-        if matchContext.request.isPreflight { return nil }
+        let request = matchContext.request
+        if request.method == .options, request.fields.count(of: .accessControlRequestMethod) > 0 { return nil }
         if let token = matchContext.token, runs.contains(where: \.asksForNewerToken) { note(token.bytes) }
         var decision = strike(matchContext, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
@@ -104,10 +105,6 @@ struct Interventions: Sendable {
         }
         try mapping["tokens"].map { (node) throws(FixtureProblem) in try tokens.read(node, .export(.changes)) }
     }
-}
-
-extension Request {
-    fileprivate var isPreflight: Bool { method == .options && fields.count(of: .accessControlRequestMethod) > 0 }
 }
 
 /// The tokens of a sandbox that no scenario takes for newer: those that scenarios refused, and those sent or minted

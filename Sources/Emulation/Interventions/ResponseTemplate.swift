@@ -80,9 +80,7 @@ struct ResponseTemplate: Sendable {
         return (try template(text, type ?? standardType, node), standardType ?? "text/plain; charset=utf-8")
     }
 
-    /// The response for an exchange.
-    ///
-    /// - Throws: which template limit it would exceed.
+    /// The response for an exchange. Throws which template limit it would exceed.
     func response(_ values: TemplateValues) throws(TemplateExcess) -> Response {
         let budget = TemplateBudget()
         var response = Response(status: status)

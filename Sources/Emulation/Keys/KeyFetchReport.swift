@@ -120,9 +120,7 @@ package struct PublishedKeysReader {
         try read(value)
     }
 
-    /// Reads a set that is already parsed.
-    ///
-    /// - Throws: ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
+    /// Reads a set that is already parsed. Throws ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
     package mutating func read(_ value: JSON) throws(KeyFetchProblem) {
         switch form {
         case .keySet: try readKeySet(value)

@@ -190,9 +190,7 @@ public final class DeferredKeyPair: Sendable {
         }
     }
 
-    /// The pair, or `nil` until it is generated.
-    ///
-    /// - Throws: why the library could not generate it.
+    /// The pair, or `nil` until it is generated. Throws why the library could not generate it.
     package func key() throws(KeyError) -> SigningKey? {
         let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
             if case .unread(let file) = stage { stage = .made(Result(catching: file.parsed)) }

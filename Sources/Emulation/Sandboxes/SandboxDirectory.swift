@@ -252,9 +252,7 @@ public final class SandboxDirectory: Sendable {
         return sandbox
     }
 
-    /// Drops the expired sandboxes.
-    ///
-    /// They can no longer be named; this frees their memory.
+    /// Drops the expired sandboxes. They can no longer be named; this frees their memory.
     func sweep() {
         let moment = machine()
         // Dropped sandboxes are destroyed after unlocking.

@@ -22,9 +22,7 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// Notes that an opened sandbox may differ from what is kept; called once until ``Sandbox/takeChanges()``.
     func changed(_ sandbox: Sandbox)
 
-    /// Keeps what these opened sandboxes hold now.
-    ///
-    /// - Returns: those that are kept.
+    /// Keeps what these opened sandboxes hold now, and returns those that are kept.
     func save(_ sandboxes: [Sandbox]) -> [Sandbox]
 
     /// Keeps what these opened and sealed sandboxes hold, and releases them.
@@ -98,9 +96,7 @@ public final class ChangeMark: Sendable {
         keeper?.changed(sandbox)
     }
 
-    /// Clears the mark, before the sandbox is read.
-    ///
-    /// - Returns: whether it was set.
+    /// Clears the mark, before the sandbox is read, and returns whether it was set.
     func take() -> Bool { isSet.exchange(false, ordering: .sequentiallyConsistent) }
 
     func putBack() { isSet.store(true, ordering: .sequentiallyConsistent) }
@@ -152,9 +148,7 @@ extension SandboxDirectory {
 
     func place(of name: String) -> Int { Int(Array(name.utf8).stableHash % UInt64(opening.count)) }
 
-    /// Drops a sandbox, and whatever is kept of it.
-    ///
-    /// - Returns: whether anything was kept.
+    /// Drops a sandbox, and whatever is kept of it, and returns whether anything was kept.
     func forget(_ sandbox: Sandbox) -> Bool {
         // Nobody reopens it before it is gone.
         opening[place(of: sandbox.name)].lock.withLock { _ in
@@ -334,9 +328,7 @@ extension Sandbox {
         journal.end()
     }
 
-    /// Waits until no control call is in progress.
-    ///
-    /// - Returns: whether that happened in time.
+    /// Waits until no control call is in progress, and returns whether that happened in time.
     func awaitControlCalls(until deadline: DispatchTime) -> Bool {
         while control.withLock({ $0.controlCalls > 0 }) {
             guard DispatchTime.now() < deadline else { return false }

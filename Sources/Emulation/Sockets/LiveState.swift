@@ -64,9 +64,7 @@ struct SocketRegistry: Sendable {
         for topic in entry.topics { audiences[topic, default: []].insert(socket) }
     }
 
-    /// Removes a socket that has ended.
-    ///
-    /// - Returns: its entry; `nil` when it was already removed.
+    /// Removes a socket that has ended, and returns its entry; `nil` when it was already removed.
     mutating func remove(_ socket: WebSocket) -> OpenSocket? {
         guard let entry = sockets.removeValue(forKey: socket) else { return nil }
         hide(socket, at: entry.topics)
@@ -201,9 +199,7 @@ final class DeadlineTimer: Sendable {
     }
 }
 
-/// Wakes a sandbox when something in it is due by its clock.
-///
-/// Created before the sandbox, whose stores hold it.
+/// Wakes a sandbox when something in it is due by its clock. Created before the sandbox, whose stores hold it.
 public final class Alarm: Sendable {
     private struct Owner {
         weak var sandbox: Sandbox?

@@ -177,6 +177,18 @@ public final class SocketLog: Sendable {
         package let byteCount: Int
         package let notes: [Finding]
         fileprivate let cause: FrameCause?
+
+        fileprivate func json(_ body: ([UInt8]) -> JSON) -> JSON {
+            let shown: JSON =
+                switch message {
+                case .text(let text)?: body(Array(text.utf8))
+                case .binary?, nil: .string("(\(byteCount) bytes)")
+                }
+            return [
+                "from": .string(isReceived ? "client" : "server"), "at": .string(moment.rfc3339), "message": shown,
+                "findings": .array(notes.map(\.json)), "cause": cause?.entry.map { JSON($0) } ?? .null,
+            ]
+        }
     }
 
     private struct Content {
@@ -261,20 +273,6 @@ public final class SocketLog: Sendable {
             "received": JSON(content.received), "sent": JSON(content.sent), "closed": closed ?? .null,
             "findings": .array(content.notes.map(\.json)),
             "frames": .array(content.frames.map { $0.json(body) }),
-        ]
-    }
-}
-
-extension SocketLog.Frame {
-    fileprivate func json(_ body: ([UInt8]) -> JSON) -> JSON {
-        let shown: JSON =
-            switch message {
-            case .text(let text)?: body(Array(text.utf8))
-            case .binary?, nil: .string("(\(byteCount) bytes)")
-            }
-        return [
-            "from": .string(isReceived ? "client" : "server"), "at": .string(moment.rfc3339), "message": shown,
-            "findings": .array(notes.map(\.json)), "cause": cause?.entry.map { JSON($0) } ?? .null,
         ]
     }
 }
