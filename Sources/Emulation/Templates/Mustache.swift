@@ -22,8 +22,6 @@ struct TemplateReader {
         return try reader.parts(in: nil)
     }
 
-    private init(rest: Substring.UnicodeScalarView) { self.rest = rest }
-
     /// The parts up to the end of the section with that tag, or of the text.
     private mutating func parts(in section: Substring?) throws(Malformed) -> [TemplatePart] {
         var parts: [TemplatePart] = []
