@@ -36,7 +36,6 @@ public struct FixtureStore: Sendable {
         let here = FileSystem.currentFolder
         let warnings = FixtureWarnings()
 
-
         /// Notes a file that was read, and returns how many bytes all of them had.
         func note(_ full: String, _ path: String, _ file: File) -> Int {
             read.withLock { read in

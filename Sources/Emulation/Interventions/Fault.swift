@@ -205,14 +205,6 @@ struct WireFault: Sendable, Hashable {
     }
 }
 
-extension Duration {
-    /// In seconds, such as `0.25s`.
-    var text: String {
-        let seconds = inSeconds
-        return Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
-    }
-}
-
 enum Occurrence: Sendable, Hashable {
     case always
     /// The call with that number, counted from 1.

@@ -163,13 +163,6 @@ public struct Moment: Sendable, Hashable, Comparable {
     public var rfc3339: String { UnixTime.text(of: unixSeconds, alwaysShowsMilliseconds: true) }
 }
 
-extension Duration {
-    package var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
-}
-
 /// A date and time as written, strictly by RFC 3339 section 5.6; leap seconds are rejected.
 ///
 /// Parsed by hand: the library's parser turns 30 February into March and stops at the first unknown byte. A regular
@@ -247,6 +240,17 @@ extension ArraySlice<UInt8> {
 }
 
 extension Duration {
+    package var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    /// In seconds, such as `0.25s`.
+    var text: String {
+        let seconds = inSeconds
+        return Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
+    }
+
     private static let unitsInSeconds: [(suffix: String, seconds: Double)] = [
         ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86400),
     ]
