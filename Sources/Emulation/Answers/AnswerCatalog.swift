@@ -234,6 +234,23 @@ extension JSON {
         let distinct = schemas.enumerated().filter { !schemas[..<$0.offset].contains($0.element) }.map(\.element)
         return distinct.count == 1 ? distinct[0] : ["anyOf": .array(distinct)]
     }
+
+    /// Whether the value satisfies a schema that ``BodyTemplate/schema(_:)`` made.
+    fileprivate func fits(_ schema: JSON) -> Bool {
+        if let constant = schema["const"] { return self == constant }
+        if let schemas = schema["anyOf"]?.array { return schemas.contains(where: fits) }
+        if let type = schema["type"]?.string, type != typeName { return false }
+        if let items = schema["items"], let array {
+            return array.count == schema["minItems"]?.int && array.allSatisfy { $0.fits(items) }
+        }
+        guard let object, let properties = schema["properties"] else { return true }
+        let required = schema["required"]?.array ?? []
+        return required.allSatisfy { $0.string.flatMap { object[$0] } != nil }
+            && object.allSatisfy { member in
+                (properties[member.name] ?? schema["additionalProperties"]).map { $0.bool ?? member.value.fits($0) }
+                    ?? true
+            }
+    }
 }
 
 /// What a vendor's calls look like from outside, for its documents.
@@ -278,25 +295,6 @@ package struct FailureShape: Sendable {
 
     /// Whether that is exactly its content, without parameters of a request.
     package func isUsual(_ content: JSON?) -> Bool { content == usualContent }
-}
-
-extension JSON {
-    /// Whether the value satisfies a schema that ``BodyTemplate/schema(_:)`` made.
-    fileprivate func fits(_ schema: JSON) -> Bool {
-        if let constant = schema["const"] { return self == constant }
-        if let schemas = schema["anyOf"]?.array { return schemas.contains(where: fits) }
-        if let type = schema["type"]?.string, type != typeName { return false }
-        if let items = schema["items"], let array {
-            return array.count == schema["minItems"]?.int && array.allSatisfy { $0.fits(items) }
-        }
-        guard let object, let properties = schema["properties"] else { return true }
-        let required = schema["required"]?.array ?? []
-        return required.allSatisfy { $0.string.flatMap { object[$0] } != nil }
-            && object.allSatisfy { member in
-                (properties[member.name] ?? schema["additionalProperties"]).map { $0.bool ?? member.value.fits($0) }
-                    ?? true
-            }
-    }
 }
 
 /// A way to present a credential, named as in an OpenAPI document (version 3.1, section 4.8.27).

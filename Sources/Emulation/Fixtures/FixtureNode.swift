@@ -251,6 +251,19 @@ public struct FixtureNode {
         return number
     }
 
+    func wholeNumber(from minimum: Int = 0) throws(FixtureProblem) -> Int {
+        let count = try int()
+        guard count >= minimum else { throw problem("\(count) is not a whole number from \(minimum)") }
+        return count
+    }
+
+    /// A duration such as `250ms`, `5s` or `-2m`.
+    func duration() throws(FixtureProblem) -> Duration {
+        let value = try json()
+        if let duration = value.string.flatMap(Duration.init(text:)) { return duration }
+        throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
+    }
+
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         of type: Choice.Type
     ) throws(FixtureProblem) -> Choice {

@@ -181,21 +181,6 @@ extension JournalFilter {
     }
 }
 
-extension FixtureNode {
-    func wholeNumber(from minimum: Int = 0) throws(FixtureProblem) -> Int {
-        let count = try int()
-        guard count >= minimum else { throw problem("\(count) is not a whole number from \(minimum)") }
-        return count
-    }
-
-    /// A duration such as `250ms`, `5s` or `-2m`.
-    func duration() throws(FixtureProblem) -> Duration {
-        let value = try json()
-        if let duration = value.string.flatMap(Duration.init(text:)) { return duration }
-        throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
-    }
-}
-
 /// Selects journal entries; a `nil` property admits every entry.
 package struct JournalFilter: Sendable {
     package var vendor: String?
