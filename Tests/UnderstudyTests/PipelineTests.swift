@@ -84,6 +84,10 @@ import Understudy
         for phrase in phrases { #expect(reason.contains(phrase), "\(reason)") }
     }
 
+    @Test("no two routes of the mounted vendors clash") func noClash() async throws {
+        try await World().emulator.routes.check()
+    }
+
     @Test(
         "an encoded NUL makes a path that nobody owns: the vendor's 404, with the whole path in the journal",
         arguments: Depth.allCases)
