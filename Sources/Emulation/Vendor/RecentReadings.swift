@@ -240,8 +240,12 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
 extension InsertionOrder: Sequence {
     /// The ids, oldest first.
     ///
-    /// Not by a key path, which would be made at run time.
-    public func makeIterator() -> some IteratorProtocol<ID> { slots[first...].lazy.compactMap { $0 }.makeIterator() }
+    /// Not a lazy sequence, whose types would be made at run time.
+    public func makeIterator() -> IndexingIterator<[ID]> {
+        var ids: [ID] = []
+        for place in first..<slots.count { if let id = slots[place] { ids.append(id) } }
+        return ids.makeIterator()
+    }
 
     /// The exact number of ids.
     public var underestimatedCount: Int { count }
