@@ -61,11 +61,7 @@ package final class Emulator: Sendable {
         keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
-        do {
-            routes = try RouteTable(of: loaded.vendors)
-        } catch {
-            throw FixtureProblem(file: "route table", message: error.description)
-        }
+        routes = RouteTable(of: loaded.vendors)
         routes.add(from: loaded.vendors)
         self.loaders = loaders
         inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])

@@ -107,6 +107,14 @@ import Testing
         }
     }
 
+    @Test("no two calls clash") func noClash() throws {
+        let identity = VendorIdentity(
+            id: "control", title: "Control", prefixes: ["/_understudy"], repeatedSlashes: .collapse,
+            ignoresTrailingSlash: true)
+        let routes = operations.map { (id: $0.id, endpoints: [$0.endpoint]) }
+        try RouteTable([RouteTable.Member(identity: identity, routes: routes)]).check()
+    }
+
     @Test("lists exactly the methods that each path knows, and any other one is 405") func methods() async throws {
         let world = try await World(at: nil)
         let paths = try #require(document["paths"]?.object)

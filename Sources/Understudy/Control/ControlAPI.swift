@@ -9,7 +9,7 @@ import Wire
 struct ControlAPI: Sendable {
     private let emulator: Emulator
     private var access: ControlAccess { emulator.controlAccess }
-    private let table: RouteTable?
+    private let table: RouteTable
     private let vendorPort: Int?
     /// The methods of the paths without parameters.
     private let literals: [String: [HTTPRequest.Method]]
@@ -24,7 +24,7 @@ struct ControlAPI: Sendable {
             id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
             repeatedSlashes: .collapse, ignoresTrailingSlash: true)
         // The operations are a constant whose paths differ, as a test verifies.
-        table = try? RouteTable([
+        table = RouteTable([
             RouteTable.Member(identity: identity, routes: Self.operations.map { ($0.id, [$0.endpoint]) })
         ])
     }
@@ -38,7 +38,7 @@ struct ControlAPI: Sendable {
 
     func match(_ request: Request) -> RouteTable.Match {
         let path = Page.isFrontDoor(request) ? ControlOperation.prefix[...] : request.path
-        return table?.match(request.method, path) ?? .unowned
+        return table.match(request.method, path)
     }
 
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
@@ -74,7 +74,7 @@ struct ControlAPI: Sendable {
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:
-            let nearest = table?.guide.nearest(to: request.method, request.path, count: 1).first ?? "none"
+            let nearest = table.guide.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
             return counted(ExchangeLabel.none, .ready(problem.response), in: sandbox)
