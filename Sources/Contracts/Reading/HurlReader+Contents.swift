@@ -1,11 +1,5 @@
 import JSON
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension HurlReader {
     /// The body of a request or response, if one follows.
     mutating func body() throws(HurlProblem) -> HurlBody? {
@@ -72,35 +66,6 @@ extension HurlReader {
         let text = try template(escapes: "`#\\/bfnrt") { $0 == "`" || $0 == "\n" }
         guard take("`") else { throw problem("the text that begins here has no ` at its end", at: start) }
         return text
-    }
-
-    /// `base64,…;` or `hex,…;`, if one follows.
-    mutating func bytes() throws(HurlProblem) -> [UInt8]? {
-        let start = position
-        let isBase64 = take("base64,")
-        guard isBase64 || take("hex,") else { return nil }
-        let content = take(while: { $0 != ";" }).unicodeScalars
-        guard take(";") else { throw problem("the bytes that begin here have no “;” at their end", at: start) }
-        guard let bytes = isBase64 ? Self.base64(content) : Self.hexadecimal(content) else {
-            throw problem("found bytes that are no \(isBase64 ? "base64" : "pairs of hexadecimal digits")", at: start)
-        }
-        return bytes
-    }
-
-    private static func base64(_ content: String.UnicodeScalarView) -> [UInt8]? {
-        let text = String(content.filter { !$0.properties.isWhitespace })
-        // Hurl accepts missing padding.
-        let padding = String(repeating: "=", count: text.hasSuffix("=") ? 0 : (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text + padding).map { [UInt8]($0) }
-    }
-
-    /// Blanks are allowed around the digits, not between them.
-    private static func hexadecimal(_ content: String.UnicodeScalarView) -> [UInt8]? {
-        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
-        let text = content.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
-        let digits = text.compactMap { $0.isASCII ? Character($0).hexDigitValue : nil }
-        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
     var beginsJSON: Bool {
@@ -214,5 +179,160 @@ private struct JSONDraft {
     private mutating func append(_ piece: String, _ position: Int) {
         probe += piece.utf8
         origins += repeatElement(position, count: piece.utf8.count)
+    }
+}
+
+extension HurlReader {
+    mutating func assert() throws(HurlProblem) -> HurlAssert? {
+        let start = position
+        _ = skipLines()
+        guard let first = peek, "a"..."z" ~= first, !beginsBody else {
+            position = start
+            return nil
+        }
+        let beginning = position
+        let query = try query()
+        try expectBlank(before: "a predicate, such as == 1")
+        let predicate = try predicate()
+        let source = text(from: beginning)
+        try endLine()
+        return HurlAssert(query: query, predicate: predicate, source: source)
+    }
+
+    /// Whether the lowercase letter that comes next starts a body and not an assert.
+    private var beginsBody: Bool {
+        begins(with: "base64,") || begins(with: "hex,") || begins(with: "file,") || beginsJSON
+    }
+
+    private mutating func predicate() throws(HurlProblem) -> HurlPredicate {
+        let start = position
+        var isNegated = false
+        if word() == "not" {
+            try expectBlank(before: "a predicate")
+            isNegated = true
+        } else {
+            position = start
+        }
+        return HurlPredicate(isNegated: isNegated, function: try function())
+    }
+
+    private mutating func function() throws(HurlProblem) -> HurlPredicate.Function {
+        if take("==") { return .equal(try literal()) }
+        if take("!=") { return .unequal(try literal()) }
+        for relation in [HurlPredicate.Relation.atLeast, .greater, .atMost, .less] where take(relation.rawValue) {
+            return .compared(relation, try literal())
+        }
+        let start = position
+        let word = word()
+        if let position = HurlPredicate.Position(rawValue: word) { return .holds(position, try literal()) }
+        if let kind = HurlPredicate.Kind(rawValue: word) { return .isKind(kind) }
+        switch word {
+        case "exists": return .exists
+        case "isEmpty": return .isEmpty
+        case "includes": return .includes(try literal())
+        case "matches": return .matches(try pattern())
+        default:
+            throw unexpected(
+                "expected a filter (count, first, last, nth, regex, replace, split, jsonpath, toInt, toFloat) or a "
+                    + "predicate (==, !=, >, >=, <, <=, startsWith, endsWith, contains, includes, matches, exists, "
+                    + "isEmpty, \(HurlPredicate.Kind.allCases.map(\.rawValue).joined(separator: ", ")))",
+                at: start)
+        }
+    }
+
+    private mutating func literal() throws(HurlProblem) -> HurlLiteral {
+        skipBlanks()
+        let start = position
+        if peek == "\"" { return .text(try quoted()) }
+        if begins(with: "{{") { return .variable(try placeholder()) }
+        if let bytes = try bytes() { return .bytes(bytes) }
+        let word = take(while: { $0.value > 0x20 && $0 != "#" })
+        guard let constant = HurlConstant.of(word) else {
+            throw unexpected(
+                "expected a string in quotes, a number, true, false, null, {{name}}, hex,…; or base64,…;", at: start)
+        }
+        return .constant(constant)
+    }
+
+    mutating func query() throws(HurlProblem) -> HurlQuery {
+        let place = place
+        let subject = try subject()
+        var filters: [HurlFilter] = []
+        while let filter = try filter() { filters.append(filter) }
+        return HurlQuery(place: place, subject: subject, filters: filters)
+    }
+
+    private mutating func subject() throws(HurlProblem) -> HurlQuery.Subject {
+        let start = position
+        switch word() {
+        case "status": return .status
+        case "body": return .body
+        case "bytes": return .bytes
+        case "header": return .header(try argument())
+        case "variable": return .variable(try argument())
+        case "jsonpath": return .jsonPath(try path())
+        case "regex": return .regex(try pattern())
+        default:
+            throw unexpected("expected status, header, body, bytes, jsonpath, regex or variable", at: start)
+        }
+    }
+
+    private mutating func filter() throws(HurlProblem) -> HurlFilter? {
+        let start = position
+        skipBlanks()
+        guard position > start else { return nil }
+        switch word() {
+        case "count": return .count
+        case "first": return .first
+        case "last": return .last
+        case "toInt": return .toInt
+        case "toFloat": return .toFloat
+        case "nth": return .nth(try index())
+        case "split": return .split(try argument())
+        case "jsonpath": return .jsonPath(try path())
+        case "regex": return .regex(try pattern())
+        case "replace": return .replace(try argument(), by: try argument())
+        default:
+            position = start
+            return nil
+        }
+    }
+
+    private mutating func index() throws(HurlProblem) -> Int {
+        try expectBlank(before: "an index from 0")
+        let start = position
+        guard let index = Int(take(while: { "0"..."9" ~= $0 })) else {
+            throw unexpected("expected an index from 0", at: start)
+        }
+        return index
+    }
+
+    private mutating func argument() throws(HurlProblem) -> HurlTemplate {
+        try expectBlank(before: "a string in quotes")
+        return try quoted()
+    }
+
+    /// A JSONPath, which is checked at once if it has no variables.
+    private mutating func path() throws(HurlProblem) -> HurlTemplate {
+        try expectBlank(before: "a JSONPath in quotes")
+        let start = position
+        let path = try quoted()
+        guard case .text(let text)? = path.parts.first, path.parts.count == 1 else { return path }
+        do {
+            _ = try JSONPath(text)
+        } catch {
+            throw problem("\(error)", at: start)
+        }
+        return path
+    }
+
+    /// The letters and digits that come next.
+    mutating func word() -> String {
+        take(while: { scalar in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9": true
+            default: false
+            }
+        })
     }
 }
