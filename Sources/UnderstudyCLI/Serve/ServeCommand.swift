@@ -91,7 +91,7 @@ struct ServeCommand: ParsableCommand {
         let host = try sources.text("host", flag: host)
         let listener = ServerConfiguration.Listener(
             host: host ?? "127.0.0.1", port: try sources.port("port", flag: port) ?? 8080)
-        let secure = try secure.choice(host: listener.host, sources)
+        let secure = try secure.listener(host: listener.host, sources)
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         let lines = Output.stopWaiting { LineLogHandler.notice(log, ofDropped: $0) }
@@ -124,7 +124,7 @@ struct ServeCommand: ParsableCommand {
         if let watch { keepLooking(watch) }
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, controlServer, to: portFile) }
-        let token = try control.token(sources)
+        let token = try sources.controlToken(flag: control.controlToken)
         for line in restored { Output.line(line) }
         Banner(
             emulator: emulator, addresses: server.addresses, control: controlServer?.addresses.first,
@@ -136,7 +136,7 @@ struct ServeCommand: ParsableCommand {
             ProcessMemory.releaseCode()
         }
         if let warning = control.warning(listeningAt: (controlServer ?? server).addresses, token: token) {
-            warn(warning, logger)
+            if let logger { logger.warning("\(warning)") } else { Output.complaint(warning) }
         }
         end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination(), drain)
         record?.finish(by: .now() + 5)
@@ -216,26 +216,26 @@ struct ServeCommand: ParsableCommand {
             handler: Pipeline(emulator, as: .control(vendorPort: port)))
     }
 
-    private func warn(_ text: String, _ logger: Logger?) {
-        if let logger { logger.warning("\(text)") } else { Output.complaint(text) }
-    }
-
     private func emulator(
         _ store: FixtureStore, _ listener: ServerConfiguration.Listener, _ sources: OptionSources, _ logger: Logger?,
         _ lines: LineWriter, _ record: LineWriter?
     ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
-        let publicBase = PublicBase(try base(sources))
+        let base = try sources.value(
+            "public-base", flag: publicBase, default: String?.none,
+            expected:
+                "from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
+        ) { text in PublicBase.isValid(text) ? .some(text) : nil }
         var settings = try fixtureOptions.settings(sources)
         settings.seed = try sandboxes.seed(sources)
-        let token = try control.token(sources)
+        let token = try sources.controlToken(flag: control.controlToken)
         let hostNames = try control.hostNames(listeningAt: listener.host, sources)
         let stateLimit = try state.limit(sources)
         let keeper = try state.keeper(sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Emulator(
             fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-            sandboxes: limits, logger: logger, recorder: record?.recorder, publicBase: publicBase,
+            sandboxes: limits, logger: logger, recorder: record?.recorder, publicBase: PublicBase(base),
             droppedLogLines: { lines.droppedLines }, keeper: keeper,
             // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
             keyTrust: { trust.current })
@@ -249,14 +249,6 @@ struct ServeCommand: ParsableCommand {
         } catch {
             throw Misuse("--record \(path) cannot be written: \(error); expected the path of a file.")
         }
-    }
-
-    private func base(_ sources: OptionSources) throws -> String? {
-        try sources.value(
-            "public-base", flag: publicBase, default: String?.none,
-            expected:
-                "from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
-        ) { text in PublicBase.isValid(text) ? .some(text) : nil }
     }
 
     private func writePorts(_ server: Server, _ control: Server?, to path: String) throws {
