@@ -103,7 +103,7 @@ struct ContractRunCommand: ParsableCommand {
             return .inProcess(try fixtureOptions.emulator())
         }
         let limit = try Duration.patience(within ?? "30s")
-        let trust = try against.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
+        let trust = try LocalAuthority.trust(at: against, sources)
         let token = try sources.controlToken(flag: controlToken)
         OptionSources.warning(ofControlToken: controlToken).map(Output.complaint)
         return try .server(against, ServerAccess(trust: trust, limit: limit), controlToken: token)

@@ -170,7 +170,7 @@ struct Structure: Sendable {
 
     private func differences(_ object: JSONObject, _ schema: JSON, at pointer: String) -> [Place] {
         let properties = schema["properties"]?.object ?? [:]
-        let gone = (schema["required"]?.array ?? []).compactMap(\.string).filter { object[$0] == nil }
+        let gone = schema.elements("required").compactMap(\.string).filter { object[$0] == nil }
         return gone.map { (Self.pointer($0, below: pointer), words(types(properties[$0] ?? [:])), "nothing") }
             + object.flatMap { member -> [Place] in
                 let place = Self.pointer(member.name, below: pointer)
@@ -199,7 +199,7 @@ struct Structure: Sendable {
         if let type = schema["type"] { return type.array?.compactMap(\.string) ?? [type.string ?? ""] }
         if let value = schema["const"] { return [value.typeName] }
         if let values = schema["enum"]?.array { return values.map(\.typeName) }
-        return (schema["anyOf"]?.array ?? []).flatMap(types)
+        return schema.elements("anyOf").flatMap(types)
     }
 
     private func words(_ types: [String]) -> String {
