@@ -77,7 +77,7 @@ struct TokenVerifyCommand: ParsableCommand {
         if let client { return try judge(token, as: client) }
         guard options.given.isEmpty else { throw Misuse("\(options.given.typed): only with --as, which is missing.") }
         let input = try KeyInput(file: key, secret: secret)
-        let findings = input.skipped + (try judgement(of: token, by: input.keys).findings)
+        let findings = input.skipped + (try findings(on: token, by: input.keys))
         let isValid = !findings.contains { $0.outcome == .failed }
         if json {
             Output.json([
@@ -91,7 +91,8 @@ struct TokenVerifyCommand: ParsableCommand {
         if !isValid { throw AnswerIsNo() }
     }
 
-    private func judgement(of token: CompactToken, by keys: [VerificationKey]) throws -> TokenJudgement {
+    /// What the rules find, in order.
+    private func findings(on token: CompactToken, by keys: [VerificationKey]) throws -> [Finding] {
         let allowed = try algorithms.map { name in
             guard let algorithm = Algorithm(rawValue: name) else {
                 let known = Algorithm.allCases.map(\.rawValue)
@@ -99,73 +100,15 @@ struct TokenVerifyCommand: ParsableCommand {
             }
             return algorithm
         }
-        var judgement = TokenJudgement(token: token, moment: try MomentOption.parse(at), leeway: leeway ?? 0)
-        judgement.judgeSignature(by: keys, allowed: allowed, isSignatureOnly: signatureOnly)
-        guard !signatureOnly else { return judgement }
-        let required = Set((require ?? "").split(separator: ",").map(String.init))
-        judgement.judgeTimes(required: required)
-        judgement.judgeNames(issuer: issuer, audience: audience, nonce: nonce)
-        judgement.judgeClaims(try NamedValue.members(claims, option: "--claim"))
-        judgement.judgePresence(of: required)
-        return judgement
-    }
-}
-
-/// The rules of `token verify`, in order.
-struct TokenJudgement {
-    let token: CompactToken
-    let moment: Moment
-    let leeway: Double
-    private(set) var findings: [Finding] = []
-
-    mutating func judgeSignature(by keys: [VerificationKey], allowed: [Algorithm], isSignatureOnly: Bool) {
+        let now = try MomentOption.parse(at).unixSeconds
         // A JWS need not have a JSON payload.
-        findings += token.structure.filter { !isSignatureOnly || !$0.check.hasPrefix("payload") }
-        let possible = Algorithm.allCases.filter { algorithm in
-            keys.contains { $0.algorithms.contains(algorithm) } && (allowed.isEmpty || allowed.contains(algorithm))
+        var findings = token.structure.filter { !signatureOnly || !$0.check.hasPrefix("payload") }
+        findings += token.signatureFindings(by: keys, allowed: allowed)
+        if signatureOnly { return findings }
+        let required = Set((require ?? "").split(separator: ",").map(String.init))
+        func rules(_ claim: String) -> TimeRules {
+            TimeRules(leeway: leeway ?? 0, required: required.contains(claim))
         }
-        findings.append(token.algorithm(isOneOf: possible, source: "the key, and --alg"))
-        findings += [.critical(), .keyReferences].compactMap(token.finding)
-        let keys = self.keys(named: keys)
-        guard let algorithm = token.namedAlgorithm(among: possible) else {
-            findings.append(Finding("signature", .notJudged, note: "No key supports the token's algorithm."))
-            return
-        }
-        findings += signature(by: keys, algorithm)
-    }
-
-    /// The finding of the first key that fits, and a remark on its strength.
-    private func signature(by keys: [VerificationKey], _ algorithm: Algorithm) -> [Finding] {
-        let candidates = keys.map { ($0, token.signature(by: $0, algorithm: algorithm)) }
-        guard let (key, finding) = candidates.first(where: { $0.1.outcome == .passed }) ?? candidates.first else {
-            return [Finding("signature", .notJudged, note: "No key is left to judge it by.")]
-        }
-        return [finding, key.strengthFinding(for: algorithm)].compactMap(\.self)
-    }
-
-    /// `key-id`: the header's `kid`, if present, is a string and selects the key.
-    ///
-    /// - Returns: the candidate keys: those with that id, or all if none has an id, as in PEM files and secrets.
-    ///   Source: RFC 7515 section 4.1.4.
-    private mutating func keys(named keys: [VerificationKey]) -> [VerificationKey] {
-        guard let kid = token.header?["kid"] else { return keys }
-        let source = "RFC 7515 section 4.1.4"
-        guard let id = kid.string else {
-            findings.append(Finding("key-id", .failed, expected: .text("a string"), found: .json(kid), source: source))
-            return []
-        }
-        let ids = keys.compactMap(\.id)
-        if ids.isEmpty { return keys }
-        let named = keys.filter { $0.id?.hasSameBytes(as: id) == true }
-        findings.append(
-            Finding(
-                "key-id", named.isEmpty ? .failed : .passed, expected: .anyOf(ids), found: .json(kid), source: source))
-        return named
-    }
-
-    mutating func judgeTimes(required: Set<String>) {
-        let now = moment.unixSeconds
-        func rules(_ claim: String) -> TimeRules { TimeRules(leeway: leeway, required: required.contains(claim)) }
         findings += [
             Finding("expiry", source: "RFC 7519 section 4.1.4") { token.expiry(at: now, rules("exp"), &$0) },
             Finding("not-before", source: "RFC 7519 section 4.1.5") { token.notBefore(at: now, rules("nbf"), &$0) },
@@ -173,26 +116,52 @@ struct TokenJudgement {
                 token.notBefore(at: now, claim: "iat", rules("iat"), &$0)
             },
         ]
-    }
-
-    mutating func judgeNames(issuer: String?, audience: String?, nonce: String?) {
-        if let issuer { judge(.claim("iss", equals: issuer)) }
+        if let issuer { findings += [TokenCheck.claim("iss", equals: issuer)].compactMap(token.finding) }
         if let audience {
             findings.append(
                 Finding("audience", source: "RFC 7519 section 4.1.3") { token.audience(isOneOf: [audience], &$0) })
         }
-        if let nonce { judge(.claim("nonce", equals: nonce)) }
+        var checks = nonce.map { [TokenCheck.claim("nonce", equals: $0)] } ?? []
+        checks += try NamedValue.members(claims, option: "--claim").map { .claim($0.name, equals: $0.value) }
+        checks += required.sorted().map { .claim($0, is: .any) }
+        return findings + checks.compactMap(token.finding)
+    }
+}
+
+extension CompactToken {
+    fileprivate func signatureFindings(by keys: [VerificationKey], allowed: [Algorithm]) -> [Finding] {
+        let possible = Algorithm.allCases.filter { algorithm in
+            keys.contains { $0.algorithms.contains(algorithm) } && (allowed.isEmpty || allowed.contains(algorithm))
+        }
+        var findings = [algorithm(isOneOf: possible, source: "the key, and --alg")]
+        findings += [TokenCheck.critical(), .keyReferences].compactMap(finding)
+        let (keys, keyFinding) = keysNamed(among: keys)
+        findings += [keyFinding].compactMap(\.self)
+        guard let algorithm = namedAlgorithm(among: possible) else {
+            return findings + [Finding("signature", .notJudged, note: "No key supports the token's algorithm.")]
+        }
+        let candidates = keys.map { ($0, signature(by: $0, algorithm: algorithm)) }
+        // The first key that fits.
+        guard let (key, finding) = candidates.first(where: { $0.1.outcome == .passed }) ?? candidates.first else {
+            return findings + [Finding("signature", .notJudged, note: "No key is left to judge it by.")]
+        }
+        return findings + [finding, key.strengthFinding(for: algorithm)].compactMap(\.self)
     }
 
-    mutating func judgeClaims(_ claims: JSONObject) {
-        for claim in claims { judge(.claim(claim.name, equals: claim.value)) }
-    }
-
-    mutating func judgePresence(of names: Set<String>) {
-        for name in names.sorted() { judge(.claim(name, is: .any)) }
-    }
-
-    private mutating func judge(_ check: TokenCheck) {
-        if let finding = token.finding(check) { findings.append(finding) }
+    /// `key-id`: the header's `kid`, if present, is a string and selects the key.
+    ///
+    /// - Returns: the candidate keys: those with that id, or all if none has an id, as in PEM files and secrets.
+    ///   Source: RFC 7515 section 4.1.4.
+    private func keysNamed(among keys: [VerificationKey]) -> ([VerificationKey], Finding?) {
+        guard let kid = header?["kid"] else { return (keys, nil) }
+        let source = "RFC 7515 section 4.1.4"
+        guard let id = kid.string else {
+            return ([], Finding("key-id", .failed, expected: .text("a string"), found: .json(kid), source: source))
+        }
+        let ids = keys.compactMap(\.id)
+        if ids.isEmpty { return (keys, nil) }
+        let named = keys.filter { $0.id?.hasSameBytes(as: id) == true }
+        let outcome = named.isEmpty ? Finding.Outcome.failed : .passed
+        return (named, Finding("key-id", outcome, expected: .anyOf(ids), found: .json(kid), source: source))
     }
 }
