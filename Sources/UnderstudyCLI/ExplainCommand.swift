@@ -63,11 +63,8 @@ struct ExplainCommand: ParsableCommand {
             } else if body != nil || !headers.isEmpty {
                 throw Misuse("--body and --header go with --status.")
             }
-            var explanations: [JSON] = []
-            for call in calls {
-                explanations.append(
-                    try Waiting.until { () async throws(RecordingProblem) in try await explainer.explain(call, at: now)
-                    })
+            let explanations = try calls.map { call in
+                try Waiting.until { () async throws(RecordingProblem) in try await explainer.explain(call, at: now) }
             }
             if json { Output.json(["calls": .array(explanations)]) } else { explanations.forEach(show) }
             let isUnexplained = explanations.contains { call in

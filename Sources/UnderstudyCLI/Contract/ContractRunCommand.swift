@@ -63,7 +63,7 @@ struct ContractRunCommand: ParsableCommand {
     func run() throws {
         let sources = try fixtureOptions.sources()
         let files = try ContractFiles.read(files, else: try fixtureOptions.store(sources))
-        let given = try ContractVariableOptions.variables(variables, file: variablesFile)
+        let given = try ContractVariables(variables, file: variablesFile)
         try Misuse.require(
             given["base"] == nil,
             "the variable base is the server's URL; leave it out, and name the server with --against.")
@@ -85,11 +85,7 @@ struct ContractRunCommand: ParsableCommand {
             summary.append(line)
         }
         if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
-        if json {
-            Output.json(.array(results.map(\.json)))
-        } else {
-            for line in summary { Output.line(line) }
-        }
+        if json { Output.json(.array(results.map(\.json))) } else { for line in summary { Output.line(line) } }
         guard results.allSatisfy(\.hasPassed) else { throw AnswerIsNo() }
         guard results.contains(where: \.hasRun) else { throw AnswerIsNo(message: "no case was run.") }
     }
@@ -118,9 +114,9 @@ struct ContractCommand: ParsableCommand {
 
 /// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
 /// quoted. A backslash between quotes is literal.
-enum ContractVariableOptions {
-    static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
-        var variables = ContractVariables()
+extension ContractVariables {
+    init(_ flags: [String], file: String?) throws {
+        self.init()
         if let file {
             let bytes = try Files.read(file, "the file of variables")
             // By bytes: as a `Character`, “\r\n” is not “\n”.
@@ -129,20 +125,19 @@ enum ContractVariableOptions {
             {
                 let line = String(decoding: line, as: UTF8.self).withoutOuterBlanks
                 guard !line.isEmpty, line.utf8.first != UInt8(ascii: "#") else { continue }
-                try set(line, in: &variables, from: "\(file):\(index + 1):")
+                try set(line, from: "\(file):\(index + 1):")
             }
         }
-        for flag in flags { try set(flag, in: &variables, from: "--variable") }
-        return variables
+        for flag in flags { try set(flag, from: "--variable") }
     }
 
-    private static func set(_ text: String, in variables: inout ContractVariables, from source: String) throws {
+    private mutating func set(_ text: String, from source: String) throws {
         let (name, value) = try NamedValue.parse(text, option: source)
         try Misuse.require(
             HurlVariable.isName(name),
             "\(source) \(name) cannot stand between {{ and }}; a name is a letter, then letters, digits, “_” and “-”.")
-        variables[name] = try Misuse.require(
-            typed(value), "\(source) the value of \(name) begins with a quote and does not end with one.")
+        self[name] = try Misuse.require(
+            Self.typed(value), "\(source) the value of \(name) begins with a quote and does not end with one.")
     }
 
     /// The value of a text; `nil` if a quote is missing.

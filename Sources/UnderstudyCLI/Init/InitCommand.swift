@@ -109,11 +109,12 @@ struct StarterFolder {
     /// - Throws: what is in the way; then nothing is written, or what was written is gone again.
     func write() throws(Misuse) {
         try checkRoom()
-        var made: [Made] = []
+        var made: [String] = []
         do throws(Misuse) {
             try make(noting: &made)
         } catch {
-            for each in made.reversed() { each.remove() }
+            // `remove` takes files and empty folders.
+            for path in made.reversed() { remove(path) }
             throw error
         }
     }
@@ -131,24 +132,17 @@ struct StarterFolder {
         }
     }
 
-    private struct Made {
-        let path: String
-        let isFolder: Bool
-
-        func remove() { _ = isFolder ? rmdir(path) : unlink(path) }
-    }
-
-    private func make(noting made: inout [Made]) throws(Misuse) {
+    private func make(noting made: inout [String]) throws(Misuse) {
         for folder in folders where !FileSystem.isFolder(folder) {
             try Misuse.writing(folder, Self.ending) { try Files.makeFolder(folder) }
-            made.append(Made(path: folder, isFolder: true))
+            made.append(folder)
         }
         for (path, bytes) in files {
             try Misuse.writing(path, Self.ending) {
                 // `link` fails if the file has been created in the meantime.
                 try Files.put(bytes, at: path) { new, final in link(new, final) == 0 ? unlink(new) : -1 }
             }
-            made.append(Made(path: path, isFolder: false))
+            made.append(path)
         }
     }
 
