@@ -11,25 +11,14 @@ struct ContractJudge {
     mutating func failures(_ response: HurlResponse) -> [ContractFailure] {
         if let failure = status(response) { return [failure] }
         var failures: [ContractFailure] = []
-        for capture in response.captures {
-            note(&failures) { () throws(ContractFailure) in try self.capture(capture) }
+        func note(_ check: () throws(ContractFailure) -> Void) {
+            do { try check() } catch { failures.append(error) }
         }
-        for field in response.fields {
-            note(&failures) { () throws(ContractFailure) in try check(field) }
-        }
-        if let body = response.body { note(&failures) { () throws(ContractFailure) in try check(body) } }
-        for assert in response.asserts {
-            note(&failures) { () throws(ContractFailure) in try check(assert) }
-        }
+        for capture in response.captures { note { () throws(ContractFailure) in try self.capture(capture) } }
+        for field in response.fields { note { () throws(ContractFailure) in try check(field) } }
+        if let body = response.body { note { () throws(ContractFailure) in try check(body) } }
+        for assert in response.asserts { note { () throws(ContractFailure) in try check(assert) } }
         return failures
-    }
-
-    private func note(_ failures: inout [ContractFailure], _ check: () throws(ContractFailure) -> Void) {
-        do {
-            try check()
-        } catch {
-            failures.append(error)
-        }
     }
 
     /// Shows the content too, which usually explains the other status.

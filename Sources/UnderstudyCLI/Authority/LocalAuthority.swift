@@ -94,10 +94,8 @@ struct LocalAuthority {
     private static func read(_ path: String) throws -> CertificateAuthority? {
         guard FileSystem.holds(path) else { return nil }
         let text = try Files.read(path, "the local CA's file")
-        let authority: CertificateAuthority
-        do {
-            authority = try CertificateAuthority(certificate: text, privateKey: text)
-        } catch {
+        guard let authority = try? CertificateAuthority(certificate: text, privateKey: text) else {
+            // Nobody mends it, whatever is wrong.
             throw Misuse("\(path): the local CA is damaged; remove the file, and trust the new one.")
         }
         if let end = authority.end, end <= time(nil) {

@@ -40,17 +40,15 @@ final class Drift: Sendable {
     /// - Throws: the first problem with what the fixtures say of answers.
     init(from emulator: Emulator) throws(FixtureProblem) {
         table = emulator.routes
-        var vendors: [(String, [String], [String: JSON], Structure)] = []
-        for vendor in emulator.vendors {
+        vendors = try emulator.vendors.map { (vendor) throws(FixtureProblem) in
             let document = try VendorDocument(vendor).openAPI
             var responses: [String: JSON] = [:]
             for operation in (document["paths"]?.object ?? [:]).flatMap({ $0.value.object ?? [:] }) {
                 responses[operation.value["x-route"]?.string ?? ""] = operation.value["responses"]
             }
             let structure = Structure(schemas: document["components"]?["schemas"]?.object ?? [:])
-            vendors.append((vendor.identity.id, vendor.routes.map(\.id), responses, structure))
+            return (vendor.identity.id, vendor.routes.map(\.id), responses, structure)
         }
-        self.vendors = vendors
     }
 
     /// Compares an answer with what is described of its route.

@@ -260,17 +260,17 @@ struct StateFile {
 
     private var folder: String { URL(filePath: path).deletingLastPathComponent().path }
 
-    /// A unique name beside the file, on the same file system.
+    /// How the names of hidden files beside it begin.
+    private var hidden: String { ".\(URL(filePath: path).lastPathComponent)." }
+
+    /// A unique name on the same file system.
     private var partialPath: String {
-        let file = URL(filePath: path).lastPathComponent
-        return "\(folder)/.\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16)).partial"
+        "\(folder)/\(hidden)\(String(UInt64.random(in: 0 ... .max), radix: 16)).partial"
     }
 
     func read() throws -> JSON {
-        let bytes: [UInt8]
-        do {
-            bytes = try Files.content(of: path)
-        } catch {
+        guard let bytes = try? Files.content(of: path) else {
+            // The system's reason says less than the advice.
             throw Misuse("\(name) cannot be read; check that it is a file, and its permissions")
         }
         do {
@@ -288,8 +288,7 @@ struct StateFile {
     ///   write.
     func checkFolder() throws -> StateLock {
         try checkKind()
-        let file = URL(filePath: path).lastPathComponent
-        let lock = try lock("\(folder)/.\(file).lock")
+        let lock = try lock("\(folder)/\(hidden)lock")
         // Only after locking: another server may be writing them.
         try tryPartial()
         return lock
@@ -347,10 +346,9 @@ struct StateFile {
 
     /// Removes temporary files of servers killed while writing; they contain private keys.
     private func removePartials() {
-        let beginning = "." + URL(filePath: path).lastPathComponent + "."
         // If the folder is missing, the next step reports it.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        where name.hasPrefix(beginning) && name.hasSuffix(".partial") {
+        where name.hasPrefix(hidden) && name.hasSuffix(".partial") {
             unlink(folder + "/" + name)
         }
     }

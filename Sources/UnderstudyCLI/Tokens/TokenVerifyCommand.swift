@@ -94,12 +94,10 @@ struct TokenVerifyCommand: ParsableCommand {
 
     /// What the rules find, in order.
     private func findings(on token: CompactToken, by keys: [VerificationKey]) throws -> [Finding] {
+        let known = Algorithm.allCases.map(\.rawValue)
         let allowed = try algorithms.map { name in
-            guard let algorithm = Algorithm(rawValue: name) else {
-                let known = Algorithm.allCases.map(\.rawValue)
-                throw Misuse("--alg \(name) is not an algorithm\(Nearest.hint(to: name, among: known))")
-            }
-            return algorithm
+            try Misuse.require(
+                Algorithm(rawValue: name), "--alg \(name) is not an algorithm\(Nearest.hint(to: name, among: known))")
         }
         let now = try MomentOption.parse(at).unixSeconds
         // A JWS need not have a JSON payload.
