@@ -48,9 +48,9 @@ struct InitCommand: ParsableCommand {
             throw Misuse("--clients \(clients) is for the first test; name its language with --language.")
         }
         let starter = try Starter(naming: vendor)
-        var written = StarterFolder(folder)
-        written.add(try starter.files)
-        if let language { written.add(try starter.test(in: language, clients: clients)) }
+        var files = try starter.files
+        if let language { files += try starter.test(in: language, clients: clients) }
+        let written = StarterFiles(files: files.map { (FixtureStore.join(folder, $0.path), $0.bytes) })
         try written.write()
         for path in written.paths { Output.line("wrote \(path)") }
         if !starter.others.isEmpty {
@@ -60,18 +60,14 @@ struct InitCommand: ParsableCommand {
         }
         Output.line()
         Output.line("Next:")
-        for command in NextCommands(folder: folder, language: language).all { Output.line("  \(command)") }
+        Output.line("  \(Output.quoted(program)) fixtures check \(path("Fixtures"))")
+        Output.line("  \(test(in: language))")
     }
-}
 
-private struct NextCommands {
-    let folder: String
-    let language: StarterLanguage?
     private var program: String { CommandLine.arguments.first ?? "understudy" }
 
-    var all: [String] { ["\(Output.quoted(program)) fixtures check \(path("Fixtures"))", test] }
-
-    private var test: String {
+    /// The command that runs the first test, or else the server.
+    private func test(in language: StarterLanguage?) -> String {
         switch language {
         case .swift?: "\(binary)swift test --package-path \(path("tests"))"
         case .python?:
@@ -95,14 +91,9 @@ private struct NextCommands {
     private func path(_ path: String) -> String { Output.quoted(FixtureStore.join(folder, path)) }
 }
 
-/// Files to be written into a folder: all of them, or none where one is in the way.
-struct StarterFolder {
-    private let root: String
-    private var files: [Starter.File] = []
-
-    init(_ root: String) { self.root = root }
-
-    mutating func add(_ added: [Starter.File]) { files += added.map { (FixtureStore.join(root, $0.path), $0.bytes) } }
+/// Files to be written: all of them, or none where one is in the way.
+private struct StarterFiles {
+    let files: [Starter.File]
 
     var paths: [String] { files.map(\.path) }
 
