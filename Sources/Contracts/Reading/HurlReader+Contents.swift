@@ -85,23 +85,32 @@ extension HurlReader {
     mutating func json() throws(HurlProblem) -> [HurlBody.JSONPart] {
         var draft = JSONDraft()
         var depth = 0
+        /// Where the string began of which this is a part.
+        var string: Int?
         repeat {
-            guard let scalar = peek else { break }
+            guard let scalar = peek, string == nil || scalar != "\n" else { break }
             if begins(with: "{{") {
-                draft.add(.value(try placeholder()), standIn: "0", at: position)
+                let variable = try placeholder()
+                let part = string == nil ? HurlBody.JSONPart.value(variable) : .inString(variable)
+                draft.add(part, standIn: string == nil ? "0" : "x", at: position)
                 continue
             }
-            switch scalar {
-            case "\"":
-                try readString(into: &draft)
-                continue
-            case "{", "[": depth += 1
-            case "}", "]": depth -= 1
+            switch (scalar, string) {
+            case ("\"", nil): string = position
+            case ("\"", _): string = nil
+            case ("\\", _?):
+                // What is escaped cannot end the string.
+                draft.add(scalar, at: position)
+                position += 1
+            case ("{", nil), ("[", nil): depth += 1
+            case ("}", nil), ("]", nil): depth -= 1
             default: break
             }
-            draft.add(scalar, at: position)
+            guard let next = peek else { break }
+            draft.add(next, at: position)
             position += 1
-        } while depth > 0 || continuesWord(draft)
+        } while depth > 0 || string != nil || continuesWord(draft)
+        if let string { throw problem("the string that begins here has no end on its line", at: string) }
         try check(draft)
         return draft.finished
     }
@@ -113,28 +122,6 @@ extension HurlReader {
         case "0"..."9", "a"..."z", "E", "+", "-", ".": return true
         default: return false
         }
-    }
-
-    private mutating func readString(into draft: inout JSONDraft) throws(HurlProblem) {
-        let start = position
-        draft.add("\"", at: position)
-        position += 1
-        while let scalar = peek, scalar != "\"", scalar != "\n" {
-            if begins(with: "{{") {
-                draft.add(.inString(try placeholder()), standIn: "x", at: position)
-                continue
-            }
-            draft.add(scalar, at: position)
-            position += 1
-            // An escaped character cannot end the string.
-            if scalar == "\\", let escaped = peek {
-                draft.add(escaped, at: position)
-                position += 1
-            }
-        }
-        guard peek == "\"" else { throw problem("the string that begins here has no end on its line", at: start) }
-        draft.add("\"", at: position)
-        position += 1
     }
 
     /// Checks that it is JSON once every variable has a value.
