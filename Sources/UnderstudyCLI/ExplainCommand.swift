@@ -1,7 +1,6 @@
 import ArgumentParser
 import Emulation
 import JSON
-import Tokens
 import Understudy
 
 struct ExplainCommand: ParsableCommand {

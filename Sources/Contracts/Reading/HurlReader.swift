@@ -1,5 +1,3 @@
-import JSON
-
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else

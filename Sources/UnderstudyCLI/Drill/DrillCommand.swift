@@ -97,9 +97,7 @@ struct DrillCommand: ParsableCommand {
             throw Misuse("there is no behaviour to drill; expected files in \(folders) of the fixtures.")
         }
         let names = drills.map(\.name)
-        for name in only {
-            _ = try Misuse.require(names.first { $0 == name }, "no drill is called", name, among: names)
-        }
+        for name in only { try Misuse.require(names.contains(name), "no drill is called", name, among: names) }
         return only.isEmpty ? drills : drills.filter { only.contains($0.name) }
     }
 

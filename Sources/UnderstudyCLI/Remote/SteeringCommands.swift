@@ -2,7 +2,6 @@ import ArgumentParser
 import Contracts
 import Emulation
 import JSON
-import Understudy
 import Wire
 
 struct ClockCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Emulation
-import HTTPEngine
 import JSON
 import Tokens
 import Understudy
