@@ -187,46 +187,43 @@ extension ServeCommand {
     ///
     /// - Returns: `nil` when they have another form, or any is unknown.
     init?(plain arguments: some Sequence<String>) {
-        let flags: [String: WritableKeyPath<Self, Bool>] = [
-            "--watch": \.watch, "--until-stdin-closes": \.untilStdinCloses, "--print-config": \.printConfig,
+        let flags: [String: (inout Self, Bool) -> Void] = [
+            "--watch": { $0.watch = $1 }, "--until-stdin-closes": { $0.untilStdinCloses = $1 },
+            "--print-config": { $0.printConfig = $1 },
         ]
-        let texts: [String: WritableKeyPath<Self, String?>] = [
-            "--host": \.host, "--port": \.port, "--public-base": \.publicBase, "--port-file": \.portFile,
-            "--log": \.log,
-            "--record": \.record, "--drain": \.drain, "--control-token": \.control.controlToken,
-            "--control-port": \.control.controlPort, "--sandboxes": \.sandboxes.sandboxes,
-            "--sandbox-ttl": \.sandboxes.sandboxTtl, "--seed": \.sandboxes.seed, "--state": \.state.database,
-            "--state-limit": \.state.stateLimit, "--import": \.state.importFile,
-            "--export-on-exit": \.state.exportOnExit,
-            "--https-port": \.secure.httpsPort, "--tls-cert": \.secure.tlsCert, "--tls-key": \.secure.tlsKey,
-            "--fixtures": \.fixtureOptions.fixtures, "--config": \.fixtureOptions.config,
+        let texts: [String: (inout Self, String?) -> Void] = [
+            "--host": { $0.host = $1 }, "--port": { $0.port = $1 }, "--public-base": { $0.publicBase = $1 },
+            "--port-file": { $0.portFile = $1 }, "--log": { $0.log = $1 }, "--record": { $0.record = $1 },
+            "--drain": { $0.drain = $1 }, "--control-token": { $0.control.controlToken = $1 },
+            "--control-port": { $0.control.controlPort = $1 }, "--sandboxes": { $0.sandboxes.sandboxes = $1 },
+            "--sandbox-ttl": { $0.sandboxes.sandboxTtl = $1 }, "--seed": { $0.sandboxes.seed = $1 },
+            "--state": { $0.state.database = $1 }, "--state-limit": { $0.state.stateLimit = $1 },
+            "--import": { $0.state.importFile = $1 }, "--export-on-exit": { $0.state.exportOnExit = $1 },
+            "--https-port": { $0.secure.httpsPort = $1 }, "--tls-cert": { $0.secure.tlsCert = $1 },
+            "--tls-key": { $0.secure.tlsKey = $1 }, "--fixtures": { $0.fixtureOptions.fixtures = $1 },
+            "--config": { $0.fixtureOptions.config = $1 },
         ]
-        let lists: [String: WritableKeyPath<Self, [String]>] = [
-            "--allow-host": \.control.allowHost, "--scenario": \.scenarios.scenario,
-            "--profile": \.fixtureOptions.profile, "--switch": \.fixtureOptions.switches,
+        let lists: [String: (inout Self, [String]) -> Void] = [
+            "--allow-host": { $0.control.allowHost = $1 }, "--scenario": { $0.scenarios.scenario = $1 },
+            "--profile": { $0.fixtureOptions.profile = $1 }, "--switch": { $0.fixtureOptions.switches = $1 },
         ]
-        self.init()
-        (control, sandboxes, state) = (ControlOptions(), SandboxOptions(), StateOptions())
-        (secure, scenarios, fixtureOptions) = (SecureListenerOptions(), ScenarioOptions(), FixtureOptions())
-        // None can be read before it is set.
-        for flag in flags.values { self[keyPath: flag] = false }
-        for text in texts.values { self[keyPath: text] = nil }
-        for list in lists.values { self[keyPath: list] = [] }
+        var values: [String: [String]] = [:]
         var words = arguments.makeIterator()
         while let word = words.next() {
-            if let flag = flags[word] {
-                self[keyPath: flag] = true
-            } else if let value = words.next(), !value.hasPrefix("-") {
-                if let text = texts[word] {
-                    self[keyPath: text] = value
-                } else if let list = lists[word] {
-                    self[keyPath: list].append(value)
-                } else {
-                    return nil
-                }
+            if flags[word] != nil {
+                values[word] = []
+            } else if texts[word] != nil || lists[word] != nil, let value = words.next(), !value.hasPrefix("-") {
+                values[word, default: []].append(value)
             } else {
                 return nil
             }
         }
+        self.init()
+        (control, sandboxes, state) = (ControlOptions(), SandboxOptions(), StateOptions())
+        (secure, scenarios, fixtureOptions) = (SecureListenerOptions(), ScenarioOptions(), FixtureOptions())
+        // Each is set: none can be read before.
+        for (name, set) in flags { set(&self, values[name] != nil) }
+        for (name, set) in texts { set(&self, values[name]?.last) }
+        for (name, set) in lists { set(&self, values[name] ?? []) }
     }
 }
