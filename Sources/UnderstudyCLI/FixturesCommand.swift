@@ -256,14 +256,12 @@ extension FixtureStore {
             )
         }
         let over = folder ?? (FileSystem.isFolder(standardFolder) ? standardFolder : nil)
-        guard let installed = FixtureStore.installedFolder else {
-            guard let over else {
-                throw Misuse(
-                    "no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
-            }
-            return FixtureStore(layers: [over])
-        }
-        return FixtureStore(layers: [over].compactMap { $0 } + [installed], judged: judged)
+        let installed = installedFolder
+        let layers = [over, installed].compactMap(\.self)
+        try Misuse.require(
+            !layers.isEmpty,
+            "no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
+        return FixtureStore(layers: layers, judged: installed == nil ? nil : judged)
     }
 
     fileprivate static let standardFolder = "Fixtures"
