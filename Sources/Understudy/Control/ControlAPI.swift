@@ -44,7 +44,7 @@ struct ControlAPI: Sendable {
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
         // A request that will be refused need not fill the memory first.
         guard case .route(_, let index, _) = match, Self.operations[index].traits.contains(.takesState),
-            access.hasToken(request), isAdmitted(request)
+            access.hasToken(request), access.admits(request)
         else { return Pipeline.standardBodyLimit }
         return emulator.stateLimit
     }
@@ -141,14 +141,11 @@ struct ControlAPI: Sendable {
         by selector: SandboxSelector
     ) -> Answer {
         do throws(ControlProblem) {
-            let sandbox = SelectedSandbox(name, by: selector, of: emulator.sandboxes)
-            // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
-            if !operation.traits.contains(.open) { sandbox.existing?.touch() }
             let call = try ControlCall(
-                request, at: operation, parameters, in: sandbox, of: emulator, vendorPort: vendorPort)
+                request, at: operation, parameters, in: name, by: selector, of: emulator, vendorPort: vendorPort)
             let answer = try operation.handler(call)
             // Kept from here on, not from the start of the work: until then it could expire.
-            guard case .deferred(let work) = answer, let pinned = sandbox.existing else { return answer }
+            guard case .deferred(let work) = answer, let pinned = call.existingSandbox else { return answer }
             return .deferred { await pinned.whileUsed(work) }
         } catch {
             return .ready(error.response)
@@ -181,15 +178,6 @@ struct ControlAPI: Sendable {
         }
         response.closeToPages()
         return response
-    }
-
-    private func isAdmitted(_ request: Request) -> Bool {
-        do throws(ControlProblem) {
-            try access.check(request)
-            return true
-        } catch {
-            return false
-        }
     }
 }
 

@@ -163,15 +163,14 @@ extension ControlAPI {
         // Off the event loop: an action may read a million events, and others should not wait for it.
         return .deferred {
             await call.sandbox.whileUsed {
-                let outcome = await call.emulator.readings.run {
-                    Result { () throws(ControlRefusal) in
-                        try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
+                await call.emulator.readings.run {
+                    do throws(ControlRefusal) {
+                        return .json(
+                            try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
+                        )
+                    } catch {
+                        return ControlProblem.invalid(error.description).response
                     }
-                }
-                do throws(ControlRefusal) {
-                    return .json(try outcome.get())
-                } catch {
-                    return ControlProblem.invalid(error.description).response
                 }
             }
         }

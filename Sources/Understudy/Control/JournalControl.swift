@@ -67,7 +67,7 @@ extension ControlAPI {
         case .json: return .ready(.json(show(entry, call.sandbox.redactor, call)))
         case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
         // Off the event loop: a token may take twenty minting attempts.
-        case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], entry.id, form, call) } }
+        case .har, .hurl: return call.reading { list([entry], entry.id, form, call) }
         }
     }
 

@@ -7,16 +7,14 @@ extension ControlAPI {
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let emulator = call.emulator
         guard let store = emulator.keeper?.store else { return .ready(.json(.object(list(emulator)))) }
-        return .deferred {
-            await emulator.readings.run {
-                var list = list(emulator)
-                do throws(StoreProblem) {
-                    list["stored"] = .array(try store.list().map { json($0, emulator.replica) })
-                } catch {
-                    return ControlProblem(.serviceUnavailable, "store-unavailable", "\(error).").response
-                }
-                return .json(.object(list))
+        return call.reading { () throws(ControlProblem) in
+            var list = list(emulator)
+            do throws(StoreProblem) {
+                list["stored"] = .array(try store.list().map { json($0, emulator.replica) })
+            } catch {
+                throw ControlProblem(.serviceUnavailable, "store-unavailable", "\(error).")
             }
+            return .json(.object(list))
         }
     }
 
@@ -78,9 +76,7 @@ extension ControlAPI {
         let emulator = call.emulator
         let isKnown = emulator.sandboxes.existing(name) != nil
         // Off the event loop: destroying a sandbox takes as long as creating it.
-        let remove = { @Sendable () -> Answer in
-            .deferred { await emulator.readings.run { removed(name, isKnown, emulator) } }
-        }
+        let remove = { @Sendable () -> Answer in call.reading { removed(name, isKnown, emulator) } }
         guard emulator.sandboxes.mustFetch(name), SandboxName.isValid(name) else { return remove() }
         return .deferred { await emulator.fetching(name) { _ in remove() } }
     }
@@ -99,11 +95,9 @@ extension ControlAPI {
     }
 
     @Sendable static func reset(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .deferred {
-            await call.emulator.readings.run {
-                call.sandbox.reset()
-                return .empty()
-            }
+        call.reading {
+            call.sandbox.reset()
+            return .empty()
         }
     }
 
@@ -137,7 +131,7 @@ extension ControlAPI {
     @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         // Off the event loop: a state may have tens of thousands of records.
-        return .deferred { await call.emulator.readings.run { export(index, call) } }
+        return call.reading { export(index, call) }
     }
 
     private static func export(_ index: Int, _ call: ControlCall) -> Response {
@@ -147,32 +141,28 @@ extension ControlAPI {
     /// Replaces the state once all of it was read and validated.
     @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
-        if call.request.body.count <= quickLimit { return .ready(replaceState(index, call)) }
+        if call.request.body.count <= quickLimit { return .ready(try replaceState(index, call)) }
         guard call.emulator.imports.count < mostWaiting else {
             throw ControlProblem(
                 .tooManyRequests, "too-many-imports",
                 "\(mostWaiting) states wait to be read, one at a time; send this one once they are answered.")
         }
-        return .deferred { await call.emulator.imports.run { replaceState(index, call) } }
+        return .deferred {
+            await call.emulator.imports.run {
+                ControlProblem.response { () throws(ControlProblem) in try replaceState(index, call) }
+            }
+        }
     }
 
     /// ours: each waiting import holds its content.
     private static let mostWaiting = 16
 
-    private static func replaceState(_ index: Int, _ call: ControlCall) -> Response {
-        do throws(ControlProblem) {
-            try readState(index, call)()
-            return export(index, call)
-        } catch {
-            return error.response
-        }
-    }
-
-    /// Reads a state; the returned closure puts it in force.
-    private static func readState(_ index: Int, _ call: ControlCall) throws(ControlProblem) -> @Sendable () -> Void {
+    private static func replaceState(_ index: Int, _ call: ControlCall) throws(ControlProblem) -> Response {
         let state = JSON.object(try call.object(maximumDepth: Emulator.stateDepth))
-        return try call.read(state) { (node) throws(FixtureProblem) in
+        let install = try call.read(state) { (node) throws(FixtureProblem) in
             try call.sandbox.vendor(index).read(node, .whole)
         }
+        install()
+        return export(index, call)
     }
 }

@@ -161,15 +161,13 @@ extension ControlAPI {
                 "no document is called", name, among: vendors.map { "\($0.identity.id).json" }, .notFound,
                 "no-such-vendor")
         }
-        return .deferred {
-            await call.emulator.readings.run {
-                do {
-                    if let document = make(try VendorDocument(vendor)) { return .json(document) }
-                    return ControlProblem(.notFound, "no-sockets", "\(vendor.identity.title) has no sockets.").response
-                } catch {
-                    return ControlProblem(.internalServerError, "fixtures-wrong", "\(error)").response
-                }
+        return call.reading { () throws(ControlProblem) in
+            do throws(FixtureProblem) {
+                if let document = make(try VendorDocument(vendor)) { return .json(document) }
+            } catch {
+                throw ControlProblem(.internalServerError, "fixtures-wrong", "\(error)")
             }
+            throw ControlProblem(.notFound, "no-sockets", "\(vendor.identity.title) has no sockets.")
         }
     }
 }
