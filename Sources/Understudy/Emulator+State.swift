@@ -233,6 +233,6 @@ final class SetAsideParts: Sendable {
             return content
         }
         let listed = all.prefix(Self.mostListed).map { SetAsidePart($0).summary }
-        reloads.note(setAside: ["count": JSON(all.count), "parts": .array(listed)])
+        reloads.change { $0.setAside = ["count": JSON(all.count), "parts": .array(listed)] }
     }
 }

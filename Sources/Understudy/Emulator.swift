@@ -15,7 +15,7 @@ package final class Emulator: Sendable {
     package let inForce: VendorsInForce
     package let routes: RouteTable
     package let sandboxes: SandboxDirectory
-    let loaders: [VendorLoader]
+    package let loaders: [VendorLoader]
     let reloads: Reloads
     /// The parts of a state file that could not be read.
     let setAside: SetAsideParts
@@ -108,25 +108,11 @@ package final class Emulator: Sendable {
 }
 
 extension Emulator {
-    /// Reloads the fixtures and answers with them from then on.
+    /// Puts reloaded fixtures in force at once: exchanges in progress finish with the old ones, and no answer mixes both.
     ///
-    /// All are read and checked as at startup, and only then put in force at once: exchanges in progress finish with
-    /// the old ones, and no answer mixes both. State is kept as ``Vendor/adopt(_:startedFrom:)`` describes; a scenario
-    /// continues in the state of the same name, and ends if that is gone.
-    ///
-    /// - Throws: the first problem with them; the old ones then stay in force.
-    package func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
-        let loaded: LoadedVendors
-        do {
-            loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
-        } catch {
-            refuse(error)
-            throw error
-        }
-        install(loaded)
-    }
-
-    func install(_ loaded: LoadedVendors) {
+    /// State is kept as ``Vendor/adopt(_:startedFrom:)`` describes; a scenario continues in the state of the same name,
+    /// and ends if that is gone.
+    package func install(_ loaded: LoadedVendors) {
         // A sandbox that was unused since the last reload still retains the fixtures before that. It is not moved to
         // the new ones here, so that exchanges in progress can finish: there are never more than two versions.
         for sandbox in sandboxes.all { sandbox.adoptLoadedVendors() }
@@ -134,7 +120,12 @@ extension Emulator {
         routes.add(from: loaded.vendors)
         var ended: Set<String> = []
         for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(loaded.scenario)) }
-        reloads.succeed(with: loaded, at: machine())
+        reloads.change { content in
+            content.loaded = loaded
+            content.count += 1
+            content.latest = machine()
+            content.problem = nil
+        }
         logger?.notice("The fixtures were reloaded: \(loaded.fingerprint).")
         for warning in loaded.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
         for name in ended.sorted() {
@@ -142,8 +133,9 @@ extension Emulator {
         }
     }
 
-    func refuse(_ problem: FixtureProblem) {
-        reloads.fail(problem)
+    /// Notes that the files cannot be used; the old ones stay in force.
+    package func refuse(_ problem: FixtureProblem) {
+        reloads.change { $0.problem = problem.description }
         logger?.error("The fixtures were not reloaded; the old ones stay active. \(problem)")
     }
 }

@@ -104,7 +104,7 @@ package final class StateKeeper: SandboxKeeper {
             $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
         }
         tellHealth()
-        if let replica = store.replica { reloads.note(replica: replica) }
+        reloads.change { $0.replica = store.replica }
         store.join(self)
         queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
@@ -350,7 +350,8 @@ package final class StateKeeper: SandboxKeeper {
 
     func tellHealth() {
         let problem = state.withLock { $0.lapse ?? $0.problem }
-        audience.withLock(\.self)?.reloads.note(
-            state: ["store": .string(store.place), "problem": JSON(problem?.description)])
+        audience.withLock(\.self)?.reloads.change {
+            $0.state = ["store": .string(store.place), "problem": JSON(problem?.description)]
+        }
     }
 }
