@@ -1,4 +1,5 @@
 import CSQLite
+import Emulation
 
 /// A connection to an SQLite database, for one thread at a time: whoever uses it holds the lock around it.
 final class SQLite: @unchecked Sendable {
@@ -55,9 +56,11 @@ final class SQLite: @unchecked Sendable {
     }
 
     /// Carries out a statement, which is prepared once.
-    ///
-    /// - Parameter row: reads a row of the result.
-    func run(_ sql: String, _ values: [Value], row: (Row) throws(Failure) -> Void = { _ in }) throws(Failure) {
+    func run(_ sql: String, _ values: [Value]) throws(Failure) { try rows(sql, values) { _ in } }
+
+    /// Carries out a statement, which is prepared once, and reads the rows of its result.
+    @discardableResult
+    func rows<Result>(_ sql: String, _ values: [Value] = [], _ read: (Row) -> Result) throws(Failure) -> [Result] {
         let statement = try prepared(sql)
         defer {
             sqlite3_reset(statement)
@@ -67,19 +70,20 @@ final class SQLite: @unchecked Sendable {
             let code = bind(value, Int32(index + 1), statement)
             guard code == SQLITE_OK else { throw failure(code) }
         }
+        var results: [Result] = []
         while true {
             let code = sqlite3_step(statement)
-            if code == SQLITE_DONE { return }
+            if code == SQLITE_DONE { return results }
             guard code == SQLITE_ROW else { throw failure(code) }
-            try row(Row(statement: statement))
+            results.append(read(Row(statement: statement)))
         }
     }
 
     /// Carries out statements together, or none of them.
-    func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    func transaction<Value>(_ body: (SQLite) throws(Failure) -> Value) throws(Failure) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(Failure) {
-            let value = try body()
+            let value = try body(self)
             try run("COMMIT")
             return value
         } catch {
@@ -124,9 +128,10 @@ final class SQLite: @unchecked Sendable {
         /// The number in that column, counted from 0.
         func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
 
-        /// The number in that column; `nil` for none.
-        func real(_ column: Int32) -> Double? {
-            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
+        /// The moment of the Unix seconds in that column; `nil` for none.
+        func moment(_ column: Int32) -> Moment? {
+            guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return nil }
+            return Moment(unixSeconds: sqlite3_column_double(statement, column))
         }
 
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }

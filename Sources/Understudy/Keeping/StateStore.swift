@@ -116,6 +116,12 @@ package struct StoreTimes: Sendable, Equatable {
     /// When it may be forgotten; `nil` for never.
     let expires: Moment?
 
+    /// The times in a row, where the first two are never missing.
+    init(created: Moment?, used: Moment?, expires: Moment?) {
+        (self.created, self.used) = (created ?? Moment(unixSeconds: 0), used ?? Moment(unixSeconds: 0))
+        self.expires = expires
+    }
+
     /// Whether a store that has those times can do without these: with a sandbox in use, they change with every call.
     func isNear(_ known: StoreTimes?) -> Bool {
         func isNear(_ one: Moment?, _ other: Moment?) -> Bool {
