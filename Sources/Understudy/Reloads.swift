@@ -115,10 +115,8 @@ package final class FixtureWatch: Sendable {
                 sight.pending = nil
             } else if stamps != sight.pending {
                 sight.pending = stamps
-            } else if takeOver(sight.layers, unlessChangedSince: stamps) {
-                sight.settled = stamps
-                sight.pending = nil
             } else {
+                if takeOver(sight.layers, unlessChangedSince: stamps) { sight.settled = stamps }
                 sight.pending = nil
             }
         }

@@ -14,7 +14,7 @@ struct ControlAPI: Sendable {
     /// The methods of the paths without parameters.
     private let literals: [String: [HTTPRequest.Method]]
 
-    init(_ emulator: Emulator, vendorPort: Int? = nil) {
+    init(_ emulator: Emulator, vendorPort: Int?) {
         self.emulator = emulator
         self.vendorPort = vendorPort
         literals = Dictionary(

@@ -32,9 +32,7 @@ final class ControlCall: Sendable {
         found = Mutex(existing)
         var names: Set<String> = []
         for (name, _) in request.queryItems {
-            guard operation.query.contains(name) else {
-                throw .unknown("there is no query parameter", name, among: operation.query)
-            }
+            _ = try ControlProblem.place(of: name, among: operation.query, "there is no query parameter")
             guard names.insert(name).inserted else { throw .invalid("query parameter \(name) occurs twice") }
         }
         query = Fields(queryOf: request)
@@ -77,12 +75,9 @@ final class ControlCall: Sendable {
     }
 
     func vendor(_ id: String, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int {
-        guard let index = emulator.vendor(id) else {
-            throw .unknown(
-                "no vendor is called", id, among: emulator.vendors.map(\.identity.id), status,
-                status == .notFound ? "no-such-vendor" : "invalid")
-        }
-        return index
+        try ControlProblem.place(
+            of: id, among: emulator.vendors.map(\.identity.id), "no vendor is called", status,
+            status == .notFound ? "no-such-vendor" : "invalid")
     }
 
     /// The vendor that the content names, if any.
@@ -172,6 +167,15 @@ struct ControlProblem: Error {
         _ code: String = "invalid"
     ) -> ControlProblem {
         ControlProblem(status, code, "\(reason) \(name)\(Nearest.hint(to: name, among: known))")
+    }
+
+    /// The place of a name among those that are known, or the refusal of another.
+    static func place(
+        of name: String, among known: [String], _ reason: String, _ status: HTTPResponse.Status = .badRequest,
+        _ code: String = "invalid"
+    ) throws(ControlProblem) -> Int {
+        guard let place = known.firstIndex(of: name) else { throw .unknown(reason, name, among: known, status, code) }
+        return place
     }
 
     /// `{"error":{"code":…,"message":…}}`.

@@ -122,11 +122,9 @@ extension ControlAPI {
             throw .unknown("no scenario is called", name, among: call.emulator.scenarios.map(\.name))
         }
         guard let state = value["state"] else { return (scenario, 0) }
-        let stateName = state.string ?? state.text
-        guard let index = scenario.stateNames.firstIndex(of: stateName) else {
-            throw .unknown("scenario \(name) has no state", stateName, among: scenario.stateNames)
-        }
-        return (scenario, index)
+        let place = try ControlProblem.place(
+            of: state.string ?? state.text, among: scenario.stateNames, "scenario \(name) has no state")
+        return (scenario, place)
     }
 }
 
@@ -154,11 +152,9 @@ extension ControlAPI {
         let index = try call.vendor(call.parameters["vendor"])
         let vendor = call.emulator.vendors[index]
         let action = call.parameters["action"]
-        guard vendor.actions.contains(where: { $0.name == action }) else {
-            throw .unknown(
-                "\(vendor.identity.id) has no action", action, among: vendor.actions.map(\.name), .notFound,
-                "no-such-action")
-        }
+        _ = try ControlProblem.place(
+            of: action, among: vendor.actions.map(\.name), "\(vendor.identity.id) has no action", .notFound,
+            "no-such-action")
         let members = call.request.body.isEmpty ? [:] : try call.object()
         // Off the event loop: an action may read a million events, and others should not wait for it.
         return .deferred {

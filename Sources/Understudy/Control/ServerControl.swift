@@ -155,12 +155,11 @@ extension ControlAPI {
     private static func document(
         _ call: ControlCall, _ make: @escaping @Sendable (VendorDocument) -> JSON?
     ) throws(ControlProblem) -> Answer {
-        let (vendors, name) = (call.emulator.vendors, call.parameters["document"])
-        guard let vendor = vendors.first(where: { "\($0.identity.id).json" == name }) else {
-            throw .unknown(
-                "no document is called", name, among: vendors.map { "\($0.identity.id).json" }, .notFound,
-                "no-such-vendor")
-        }
+        let vendors = call.emulator.vendors
+        let place = try ControlProblem.place(
+            of: call.parameters["document"], among: vendors.map { "\($0.identity.id).json" }, "no document is called",
+            .notFound, "no-such-vendor")
+        let vendor = vendors[place]
         return call.reading { () throws(ControlProblem) in
             do throws(FixtureProblem) {
                 if let document = make(try VendorDocument(vendor)) { return .json(document) }

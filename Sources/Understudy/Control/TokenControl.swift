@@ -24,11 +24,9 @@ extension ControlAPI {
         let index = try call.vendor(vendorID)
         let vendor = call.emulator.vendors[index]
         let kind = call.parameters["kind"]
-        guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
-            throw .unknown(
-                "\(vendorID) has no token of kind", kind, among: vendor.tokenKinds.map(\.name), .notFound,
-                "no-such-kind")
-        }
+        _ = try ControlProblem.place(
+            of: kind, among: vendor.tokenKinds.map(\.name), "\(vendorID) has no token of kind", .notFound,
+            "no-such-kind")
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
             let minted = try call.sandbox.mint(MintRequest(kind: kind, members: members), of: index, by: call.selector)
@@ -79,11 +77,10 @@ extension ControlAPI {
     @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         let keys = try issuer(call.parameters["issuer"], of: index, call)
-        let name = call.parameters["drill"]
-        guard let drill = KeyDrill(rawValue: name) else {
-            throw .unknown(
-                "no drill is called", name, among: KeyDrill.allCases.map(\.rawValue), .notFound, "no-such-drill")
-        }
+        let place = try ControlProblem.place(
+            of: call.parameters["drill"], among: KeyDrill.allCases.map(\.rawValue), "no drill is called", .notFound,
+            "no-such-drill")
+        let drill = KeyDrill.allCases[place]
         if !keys.mustWait(for: drill), let response = try perform(drill, keys.name, of: index, nil, call) {
             return .ready(response)
         }

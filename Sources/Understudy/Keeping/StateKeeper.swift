@@ -95,16 +95,11 @@ package final class StateKeeper: SandboxKeeper {
 
     var total: Counts { counts.withLock(\.self) }
 
-    /// From now on, keeps the sandboxes of that directory, and reports what could not be read or written.
-    func serve(
-        _ directory: SandboxDirectory, _ setAside: SetAsideParts, _ reloads: Reloads,
-        secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
-    ) {
-        audience.withLock {
-            $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
-        }
+    /// From now on, keeps the sandboxes of that audience, and reports what could not be read or written.
+    func serve(_ audience: Audience) {
+        self.audience.withLock { $0 = audience }
         tellHealth()
-        reloads.change { $0.replica = store.replica }
+        audience.reloads.change { $0.replica = store.replica }
         store.join(self)
         queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
