@@ -187,6 +187,12 @@ struct ControlProblem: Error {
     }
 }
 
+extension Answer {
+    static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Answer {
+        .ready(.json(value, status: status))
+    }
+}
+
 extension Response {
     func masked(by redactor: Redactor) -> Response {
         var response = self

@@ -4,9 +4,9 @@ import Wire
 
 /// Listing, deleting and resetting sandboxes, and setting their time to live.
 extension ControlAPI {
-    @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let emulator = call.emulator
-        guard let store = emulator.keeper?.store else { return .ready(.json(.object(list(emulator)))) }
+        guard let store = emulator.keeper?.store else { return .json(.object(list(emulator))) }
         return call.reading { () throws(ControlProblem) in
             var list = list(emulator)
             do throws(StoreProblem) {
@@ -36,7 +36,7 @@ extension ControlAPI {
         return .object(json)
     }
 
-    @Sendable static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let name = call.parameters["name"]
         guard SandboxName.isValid(name) else { throw SandboxSelection.invalid(name) }
         let body = try call.body("ttl")
@@ -50,7 +50,7 @@ extension ControlAPI {
         let emulator = call.emulator
         let set = { @Sendable () -> Answer in
             let sandbox = emulator.sandboxes.setTimeToLive(duration, of: name)
-            return .ready(.json(json(sandbox, at: emulator.machine(), emulator.replica)))
+            return .json(json(sandbox, at: emulator.machine(), emulator.replica))
         }
         guard emulator.sandboxes.isKept else { return set() }
         return .deferred {
@@ -71,7 +71,7 @@ extension ControlAPI {
             }
     }
 
-    @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func deleteSandbox(_ call: ControlCall) -> Answer {
         let name = call.parameters["name"]
         let emulator = call.emulator
         let isKnown = emulator.sandboxes.existing(name) != nil
@@ -94,7 +94,7 @@ extension ControlAPI {
         ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).").response
     }
 
-    @Sendable static func reset(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func reset(_ call: ControlCall) -> Answer {
         call.reading {
             call.sandbox.reset()
             return .empty()
@@ -128,7 +128,7 @@ extension ControlAPI {
     /// Up to this size a loop may read a state itself: it takes a few milliseconds.
     private static let quickLimit = 64 << 10
 
-    @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         // Off the event loop: a state may have tens of thousands of records.
         return call.reading { export(index, call) }
@@ -139,7 +139,7 @@ extension ControlAPI {
     }
 
     /// Replaces the state once all of it was read and validated.
-    @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         if call.request.body.count <= quickLimit { return .ready(try replaceState(index, call)) }
         guard call.emulator.imports.count < mostWaiting else {
@@ -169,16 +169,14 @@ extension ControlAPI {
 
 /// Reading and changing the profile, switches, seed and public base of a sandbox.
 extension ControlAPI {
-    @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .ready(.json(json(call.sandbox.settings, call)))
-    }
+    static func readSettings(_ call: ControlCall) -> Answer { .json(json(call.sandbox.settings, call)) }
 
     /// Changes the settings that the content names; `null` resets a switch, a vendor's profile, the seed or
     /// the public base.
     ///
     /// A seed makes ids and times repeatable: a changed one restarts the ids and stops a clock that shows the machine's
     /// time. Removing the seed leaves the clock as it is.
-    @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("profile", "switches", "seed", "public_base").object
         let settings = try call.sandbox.adjustSettings { (settings) throws(ControlProblem) in
             var changed = settings
@@ -188,7 +186,7 @@ extension ControlAPI {
             if let base = body["public_base"] { changed.publicBase = try publicBase(base) }
             settings = changed
         }
-        return .ready(.json(json(settings, call)))
+        return .json(json(settings, call))
     }
 
     private static func setProfile(
@@ -274,14 +272,12 @@ extension ControlAPI {
 
 /// Reading and moving a sandbox's clock.
 extension ControlAPI {
-    @Sendable static func readClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .ready(.json(json(call.sandbox.clock)))
-    }
+    static func readClock(_ call: ControlCall) -> Answer { .json(json(call.sandbox.clock)) }
 
     /// Freezes, sets, moves and releases the clock, as the content requests.
     ///
     /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the given moment.
-    @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
         let isReleased = body.object["now"] == .null
         let (now, advance, freeze) = try body.read { body in
@@ -304,15 +300,13 @@ extension ControlAPI {
             if freeze == false { changed.resume() }
             clock = changed
         }
-        return .ready(.json(json(clock)))
+        return .json(json(clock))
     }
 
     private static let momentForm = "Unix seconds, an RFC 3339 time, or null for the machine's time"
 
     /// Returns to the machine's time, even in a sandbox with a seed, until it is reset.
-    @Sendable static func releaseClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .ready(.json(json(call.sandbox.adjustClock { $0.release() })))
-    }
+    static func releaseClock(_ call: ControlCall) -> Answer { .json(json(call.sandbox.adjustClock { $0.release() })) }
 
     private static func outOfBounds(_ now: Moment, _ advance: JSON?) -> ControlProblem {
         let (first, last) = (Moment.representable.lowerBound, Moment.representable.upperBound)

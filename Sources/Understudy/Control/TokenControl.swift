@@ -6,7 +6,7 @@ import Wire
 
 /// Minting and explaining tokens.
 extension ControlAPI {
-    @Sendable static func listTokenKinds(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listTokenKinds(_ call: ControlCall) -> Answer {
         let kinds = call.emulator.vendors.flatMap { vendor in
             vendor.tokenKinds.map { kind -> JSON in
                 [
@@ -16,10 +16,10 @@ extension ControlAPI {
                 ]
             }
         }
-        return .ready(.json(["kinds": .array(kinds)]))
+        return .json(["kinds": .array(kinds)])
     }
 
-    @Sendable static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendorID = call.parameters["vendor"]
         let index = try call.vendor(vendorID)
         let vendor = call.emulator.vendors[index]
@@ -30,14 +30,14 @@ extension ControlAPI {
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
             let minted = try call.sandbox.mint(MintRequest(kind: kind, members: members), of: index, by: call.selector)
-            return .ready(.json(minted.json))
+            return .json(minted.json)
         } catch {
             throw .invalid(error.description)
         }
     }
 
     /// Returns what each vendor, or the named one, would answer to a token.
-    @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("token", "vendor", "request").object
         guard let token = body["token"]?.string else { throw .invalid("token must be a string") }
         let request = body["request"] ?? [:]
@@ -49,13 +49,13 @@ extension ControlAPI {
         let explanations = indices.map { index in
             call.sandbox.vendor(index).explain(token, knowing: context, at: call.sandbox.now)
         }
-        return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
+        return .json(["verdicts": .array(explanations.map(\.json))])
     }
 }
 
 /// Inspecting, rotating and breaking the keys of issuers.
 extension ControlAPI {
-    @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listKeys(_ call: ControlCall) -> Answer {
         let vendors = call.emulator.vendors
         let issuers = vendors.enumerated().flatMap { index, vendor in
             call.sandbox.vendor(index).issuers.map { json($0, of: vendor) }
@@ -71,10 +71,10 @@ extension ControlAPI {
         let fetched = vendors.enumerated().flatMap { index, vendor in
             call.sandbox.vendor(index).remoteKeys.map { json($0, of: vendor) }
         }
-        return .ready(.json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
+        return .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)])
     }
 
-    @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         let keys = try issuer(call.parameters["issuer"], of: index, call)
         let place = try ControlProblem.place(
@@ -149,7 +149,7 @@ extension ControlAPI {
 /// Explaining calls that went to real servers.
 extension ControlAPI {
     /// Returns why a real server refused the recorded calls, by the settings of the sandbox.
-    @Sendable static func explainCall(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func explainCall(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("recording", "answer", "vendor", "at").object
         guard let recording = body["recording"]?.string else { throw .invalid("recording must be a string") }
         let sandbox = call.existingSandbox ?? call.emulator.sandboxes.standard
