@@ -98,9 +98,6 @@ package final class Emulator: Sendable {
     /// The places of the vendors that judge tokens.
     package var tokenVendors: [Int] { vendors.indices.filter { !vendors[$0].tokenKinds.isEmpty } }
 
-    /// A short string that changes with any fixture file that was read.
-    package var fixtureFingerprint: String { inForce.loaded.fingerprint }
-
     package var scenarios: [Scenario] { inForce.loaded.scenarios }
 
     package func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }

@@ -221,7 +221,7 @@ extension Emulator {
         if let total = keeper?.total { writeState(total, to: &text) }
         text.gauge(
             "understudy_build_info", "Always 1; the labels are the release and the fixtures' fingerprint.", 1,
-            ["version": Self.version, "fixtures": fixtureFingerprint])
+            ["version": Self.version, "fixtures": inForce.loaded.fingerprint])
         text.gauge(
             "process_start_time_seconds", "When the process was started, in Unix seconds.", metrics.began.unixSeconds)
         // Only Linux has this file.

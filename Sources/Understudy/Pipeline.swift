@@ -150,9 +150,7 @@ package struct Pipeline: RequestHandler {
         if let sandbox = emulator.sandboxes.ready(name) {
             return exchange(request, at: match, in: sandbox, by: selector, watch)
         }
-        return .deferred {
-            await emulator.fetching(name) { exchange(request, at: match, in: $0, by: selector, watch) }
-        }
+        return .deferred { await emulator.fetching(name) { exchange(request, at: match, in: $0, by: selector, watch) } }
     }
 
     private func exchange(

@@ -134,7 +134,7 @@ package final class FixtureWatch: Sendable {
         }
         guard FixtureStamps(of: FixtureStore(layers: layers)) == stamps else { return false }
         switch loaded {
-        case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
+        case .success(let loaded) where loaded.fingerprint == emulator.inForce.loaded.fingerprint:
             // The files were touched, or repaired by reverting a change.
             emulator.reloads.change { $0.problem = nil }
         case .success(let loaded): emulator.install(loaded)

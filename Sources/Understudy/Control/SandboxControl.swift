@@ -294,9 +294,7 @@ extension ControlAPI {
             if isReleased { changed.release() }
             if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
-            if let advance, !changed.advance(by: advance) {
-                throw outOfBounds(changed.now, body.object["advance"])
-            }
+            if let advance, !changed.advance(by: advance) { throw outOfBounds(changed.now, body.object["advance"]) }
             if freeze == false { changed.resume() }
             clock = changed
         }

@@ -13,7 +13,6 @@ final class SQLite: @unchecked Sendable {
     }
 
     struct Failure: Error, CustomStringConvertible {
-        let code: Int32
         let description: String
     }
 
@@ -25,10 +24,8 @@ final class SQLite: @unchecked Sendable {
 
     init(_ path: String, readOnly: Bool = false) throws(Failure) {
         let flags = (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &connection, flags, nil)
-        guard code == SQLITE_OK else {
-            let failure = self.failure(code)
-            close()
+        guard sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK else {
+            defer { close() }
             throw failure
         }
         sqlite3_extended_result_codes(connection, 1)
@@ -51,8 +48,7 @@ final class SQLite: @unchecked Sendable {
     var changes: Int { Int(sqlite3_changes(connection)) }
 
     func run(_ sql: String) throws(Failure) {
-        let code = sqlite3_exec(connection, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw failure(code) }
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
     /// Carries out a statement, which is prepared once.
@@ -67,14 +63,13 @@ final class SQLite: @unchecked Sendable {
             sqlite3_clear_bindings(statement)
         }
         for (index, value) in values.enumerated() {
-            let code = bind(value, Int32(index + 1), statement)
-            guard code == SQLITE_OK else { throw failure(code) }
+            guard bind(value, Int32(index + 1), statement) == SQLITE_OK else { throw failure }
         }
         var results: [Result] = []
         while true {
             let code = sqlite3_step(statement)
             if code == SQLITE_DONE { return results }
-            guard code == SQLITE_ROW else { throw failure(code) }
+            guard code == SQLITE_ROW else { throw failure }
             results.append(read(Row(statement: statement)))
         }
     }
@@ -97,7 +92,7 @@ final class SQLite: @unchecked Sendable {
         if let statement = statements[sql] { return statement }
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-        guard code == SQLITE_OK else { throw failure(code) }
+        guard code == SQLITE_OK else { throw failure }
         statements[sql] = statement
         return statement
     }
@@ -118,9 +113,8 @@ final class SQLite: @unchecked Sendable {
         }
     }
 
-    private func failure(_ code: Int32) -> Failure {
-        Failure(code: code, description: String(cString: sqlite3_errmsg(connection)))
-    }
+    /// What was wrong with the last call.
+    private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(connection))) }
 
     struct Row {
         fileprivate let statement: OpaquePointer?

@@ -244,9 +244,7 @@ package final class SQLiteStore: StateStore {
             let sql = "SELECT name FROM sandboxes WHERE expires_at <= ?"
             return try sqlite.rows(sql, [.real(moment.unixSeconds)]) { $0.text(0) }
         }
-        for name in expired where !names.contains(name) {
-            _ = try delete(StoreClaim(sandbox: name, epoch: 1))
-        }
+        for name in expired where !names.contains(name) { _ = try delete(StoreClaim(sandbox: name, epoch: 1)) }
     }
 
     // MARK: - Taking part

@@ -198,9 +198,7 @@ enum Schema {
 
 extension JSON {
     /// The object with further members, or other values for those that it has.
-    func with(_ members: JSONObject) -> JSON {
-        .object(members.reduce(into: object ?? [:]) { $0[$1.name] = $1.value })
-    }
+    func with(_ members: JSONObject) -> JSON { .object(members.reduce(into: object ?? [:]) { $0[$1.name] = $1.value }) }
 }
 
 struct DrillSchema {
