@@ -65,12 +65,12 @@ struct ControlAPI: Sendable {
         }
         switch match {
         case .route(_, let index, let parameters):
-            if !Self.operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
+            let operation = Self.operations[index]
+            if !operation.pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
-            return counted(
-                index, perform(Self.operations[index], request, match, parameters, in: sandbox, by: selector),
-                in: sandbox)
+            let answer = perform(operation, request, match, parameters, in: sandbox, by: selector)
+            return counted(index, answer, in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:

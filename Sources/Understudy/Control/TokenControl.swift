@@ -53,6 +53,69 @@ extension ControlAPI {
     }
 }
 
+/// How to mint a token like a given one: the control call and its members.
+struct TokenRecipe {
+    let vendor: String
+    let kind: String
+    let members: JSONObject
+
+    /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
+    ///
+    /// The signature is secret, so every defect is tried until one is refused for the same reasons.
+    ///
+    /// - Parameter isForeign: whether a real server took the token, whose key nobody has here: it is minted without a
+    ///   defect.
+    init?(
+        for token: String, of vendor: any AnyLoadedVendor, in cell: any AnySandboxedVendor, at moment: Moment,
+        isForeign: Bool
+    ) {
+        let wanted = cell.explain(token, knowing: [:], at: moment)
+        guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
+        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
+        guard let claims = read.claims, var header = read.header else { return nil }
+        header = JSONObject(header.filter { $0.name != "alg" }.map { ($0.name, $0.value) })
+        let usual: JSONObject = ["header": .object(header), "claims": .object(claims)]
+        let account = Self.account(wanted.account, for: kind)
+        for defect in [nil] + Self.defects(of: kind, cell, moment, lacking: claims).map(Optional.some) {
+            var members = account.reduce(into: usual) { $0[$1.name] = $1.value }
+            members["defect"] = defect.map(JSON.string)
+            let order = MintRequest(kind: kind.name, members: members)
+            guard let minted = try? cell.mint(order, at: moment, by: .none, IdentifierSource()) else { continue }
+            let verdict = cell.explain(minted.token, knowing: [:], at: moment)
+            let isSame = verdict.failure == wanted.failure && Self.failed(verdict) == Self.failed(wanted)
+            guard isForeign || isSame else { continue }
+            self.vendor = vendor.identity.id
+            self.kind = kind.name
+            self.members = members
+            return
+        }
+        return nil
+    }
+
+    private static func failed(_ verdict: TokenExplanation) -> [String] {
+        verdict.findings.filter { $0.outcome == .failed }.map(\.check)
+    }
+
+    /// The account in the form of a mint request: “project a, key b” becomes the members `project` and `key`.
+    private static func account(_ account: String?, for kind: TokenKind) -> JSONObject {
+        let words = account?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
+        return JSONObject(
+            zip(words, words.dropFirst()).filter { name, _ in kind.members.contains { $0.name == name } }.map {
+                ($0, .string($1))
+            })
+    }
+
+    /// All defects of the kind; missing-claim defects only for claims that the token lacks.
+    private static func defects(
+        of kind: TokenKind, _ cell: any AnySandboxedVendor, _ moment: Moment, lacking claims: JSONObject
+    ) -> [String] {
+        let good = try? cell.mint(MintRequest(kind: kind.name), at: moment, by: .none, IdentifierSource())
+        let usual = good?.json["claims"]?.object ?? [:]
+        let missing = usual.map(\.name).filter { claims[$0] == nil }.map { "missing-\($0)" }
+        return missing + (Defect.names + kind.defects).filter { !$0.hasSuffix("CLAIM") }
+    }
+}
+
 /// Inspecting, rotating and breaking the keys of issuers.
 extension ControlAPI {
     static func listKeys(_ call: ControlCall) -> Answer {
@@ -87,11 +150,9 @@ extension ControlAPI {
         let pair = DeferredKeyPair(of: keys.signing.kind)
         return .deferred {
             await pair.make()
-            do throws(ControlProblem) {
+            return ControlProblem.response { () throws(ControlProblem) in
                 if let response = try perform(drill, keys.name, of: index, pair, call) { return response }
                 throw ControlProblem(.internalServerError, "no-key-pair", "No key pair could be made.")
-            } catch {
-                return error.response
             }
         }
     }
