@@ -196,9 +196,7 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
 
     /// Where it stood and what was wrong with it, without the part itself.
     var summary: JSON {
-        [
-            "sandbox": JSON(sandbox), "vendor": JSON(vendor), "record": .string(record), "problem": .string(problem),
-        ]
+        ["sandbox": JSON(sandbox), "vendor": JSON(vendor), "record": .string(record), "problem": .string(problem)]
     }
 
     var json: JSON {

@@ -74,9 +74,7 @@ final class Metrics: Sendable {
         guard label.vendor != ExchangeLabel.none else { return (-1, -1) }
         // Read in place: a copy would retain its lists.
         let (first, failures) = (vendors[label.vendor].firstMark, vendors[label.vendor].failures.count)
-        return (
-            label.route < 0 ? -1 : first + failures + label.route, label.failure < 0 ? -1 : first + label.failure
-        )
+        return (label.route < 0 ? -1 : first + failures + label.route, label.failure < 0 ? -1 : first + label.failure)
     }
 
     /// A vendor's routes, with those that were replaced.

@@ -81,9 +81,7 @@ final class ControlCall: Sendable {
     }
 
     /// The vendor that the content names, if any.
-    func namedVendor(
-        _ body: JSONObject, _ status: HTTPResponse.Status = .notFound
-    ) throws(ControlProblem) -> Int? {
+    func namedVendor(_ body: JSONObject, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int? {
         guard let name = body["vendor"] else { return nil }
         return try vendor(name.string ?? name.text, status)
     }

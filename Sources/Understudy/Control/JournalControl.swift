@@ -44,17 +44,14 @@ extension ControlAPI {
         var list: JSONObject = ["sandbox": .string(call.sandboxName)]
         list["replica"] = call.emulator.replica.map(JSON.string)
         switch form {
-        case .json:
-            list["entries"] = .array(entries.map { show($0, redactor, call) })
-            return .json(.object(list))
+        case .json: list["entries"] = .array(entries.map { show($0, redactor, call) })
         case .brief:
             list["newest"] = JSON(newest)
             list["entries"] = .array(entries.map { $0.brief(redactor, call.emulator.routes) })
-            return .json(.object(list))
-        case .har:
-            return .json(HARExport.json(of: entries.map { show($0, redactor, call) }))
+        case .har: return .json(HARExport.json(of: entries.map { show($0, redactor, call) }))
         case .hurl: return .text(HurlExport(entries, call.emulator, call.sandbox).text)
         }
+        return .json(.object(list))
     }
 
     static func readJournalEntry(_ call: ControlCall) throws(ControlProblem) -> Answer {

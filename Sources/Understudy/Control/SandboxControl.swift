@@ -20,9 +20,7 @@ extension ControlAPI {
 
     private static func list(_ emulator: Emulator) -> JSONObject {
         let now = emulator.machine()
-        var list: JSONObject = [
-            "sandboxes": .array(emulator.sandboxes.all.map { json($0, at: now, emulator.replica) })
-        ]
+        var list: JSONObject = ["sandboxes": .array(emulator.sandboxes.all.map { json($0, at: now, emulator.replica) })]
         list["replica"] = emulator.replica.map(JSON.string)
         return list
     }
