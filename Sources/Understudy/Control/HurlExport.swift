@@ -102,9 +102,7 @@ struct HurlPart {
     private(set) var named: [String] = []
 
     init(_ entry: JournalEntry, masked: MaskedExchange) {
-        self.entry = entry
-        self.masked = masked
-        tokens = PresentedTokens.of(entry.request)
+        (self.entry, self.masked, tokens) = (entry, masked, PresentedTokens.of(entry.request))
     }
 
     var title: String {
@@ -201,12 +199,11 @@ extension HurlPart {
 
     private func body(_ values: CapturedValues) throws(HurlOmission) -> String {
         let bytes = entry.request.body
+        let text = String(decoding: bytes, as: UTF8.self)
         if let json = try? JSON.parse(bytes), json.object != nil || json.array != nil {
-            let text = String(decoding: bytes, as: UTF8.self)
             guard text.firstRange(of: "{{") == nil else { throw HurlOmission(why: "whose content cannot be written") }
             return values.replaced(text)
         }
-        let text = String(decoding: bytes, as: UTF8.self)
         let replaced = values.replaced(text)
         if replaced != text, Self.isPlain(text), !text.utf8.contains(UInt8(ascii: "`")),
             !text.utf8.contains(UInt8(ascii: "\\"))
