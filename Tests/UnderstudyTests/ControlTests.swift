@@ -18,7 +18,7 @@ import Testing
         expect(
             answer.json["vendors"]?.array?.compactMap { $0["id"]?.string },
             is: world.emulator.vendors.map(\.identity.id))
-        expect(answer.json["fixtures"], is: .string(world.emulator.fixtureFingerprint))
+        expect(answer.json["fixtures"], is: .string(world.emulator.inForce.loaded.fingerprint))
         expect(answer["content-type"], is: "application/json; charset=utf-8")
     }
 

@@ -277,7 +277,7 @@ struct Banner {
     func show() {
         for address in addresses { Output.line("Understudy \(Emulator.version) at \(address.scheme)://\(address)") }
         showSecureRequest()
-        let (base, layers) = (control.map(url) ?? base, emulator.fixtureLayers)
+        let (base, layers) = (control.map(url) ?? base, emulator.inForce.loaded.layers)
         if let base { Output.line("Dashboard: \(base)/_understudy/") }
         Output.line("Fixtures: \(layers.map(\.folder).joined(separator: ", over "))")
         for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
