@@ -9,7 +9,7 @@ extension IMS {
             ($0.text("activation_id"), $0.text("activation_code"), $0.text("email"))
         }
         let (tenant, subject) = try call.subject()
-        guard var user = state.users.user(of: tenant, activationID: activationID) else {
+        guard var user = state.users.user(of: tenant, .activationID, activationID) else {
             throw Refused(
                 .activationUnknown,
                 because: "no user of tenant \(tenant) has the activation id \(activationID); expected that of an "
@@ -68,7 +68,7 @@ extension IMS {
                 "\(user.id) was enrolled as \(enrolled), not as \(subject), for whom the token is")
             return
         }
-        if let other = state.users.user(of: user.tenant, enterpriseID: subject) {
+        if let other = state.users.user(of: user.tenant, .enterpriseID, subject) {
             throw Refused(
                 .subjectTaken,
                 because: "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); "
@@ -104,7 +104,7 @@ extension IMS {
 }
 
 /// An invitation that a user sends. Source: the SDK's calls are documented (site); the members are ours.
-struct IMSInvitation: Sendable, Hashable {
+struct IMSInvitation: KeyedRecord {
     enum Kind: String, CaseIterable, Sendable {
         case account
         case vehicle
@@ -147,7 +147,11 @@ struct IMSInvitation: Sendable, Hashable {
         return values.compactMap(\.string)
     }
 
-    var byteCount: Int { ([name, email, phone] + sharedIDs).reduce(256) { $0 + $1.utf8.count } }
+    var key: Int { number }
+    var group: Int? { user }
+    var memory: Int { ([name, email, phone] + sharedIDs).reduce(256) { $0 + $1.utf8.count } }
+
+    func isSame(as other: IMSInvitation) -> Bool { json == other.json }
 
     var json: JSON {
         [
@@ -158,46 +162,16 @@ struct IMSInvitation: Sendable, Hashable {
     }
 }
 
-/// The invitations of a sandbox, in the order in which they were sent.
-struct IMSInvitations: Sendable {
-    private(set) var all: [IMSInvitation] = []
-    /// An estimate of their memory.
-    private(set) var byteCount = 0
-    private(set) var lastNumber = 0
-
-    func invitations(of user: Int) -> [IMSInvitation] { all.filter { $0.user == user } }
-
-    mutating func add(_ invitation: IMSInvitation) {
-        all.append(invitation)
-        byteCount += invitation.byteCount
-        count(from: invitation.number)
-    }
-
-    var nextNumber: Int {
-        guard lastNumber >= IMSUserStore.numbers.upperBound else { return lastNumber + 1 }
-        let taken = Set(all.map(\.number))
-        return Ordinal.free(after: lastNumber, upTo: IMSUserStore.numbers.upperBound, taken.contains)
-    }
-
-    /// Continues the numbering after that number, unless it is already further.
-    mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
-
-    mutating func keep(_ users: (Int) -> Bool) {
-        all = all.filter { users($0.user) }
-        byteCount = all.reduce(0) { $0 + $1.byteCount }
-    }
-}
-
 /// Invitations to others. Source: the SDK's calls are documented (site); the requests are ours, and no mail is sent.
 extension IMS {
     static func sendInvitation(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
-        let number = state.invitations.nextNumber
+        let number = state.invitations.nextNumber(upTo: IMSUserStore.numbers.upperBound)
         let invitation = try call.body { IMSInvitation(&$0, number: number, user: user.number, created: call.moment) }
-        state.invitations.add(invitation)
+        state.invitations.store(invitation)
         return .json(invitation.json, status: .created)
     }
 
     static func listInvitations(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
-        .json(["invitations": .array(state.invitations.invitations(of: user.number).map(\.json))])
+        .json(["invitations": .array(state.invitations.records(in: user.number).map(\.json))])
     }
 }

@@ -90,30 +90,25 @@ enum IMSClaimRules {
         return outcome
     }
 
-    private static let audienceSource = "ours, after the third parties' tokens"
+    private static let clientID = audience("claim-client_id-equals", in: "client_id")
+    private static let audience = audience("audience", in: "aud")
 
-    private static let clientID = IMSRule(
-        "claim-client_id-equals", expects: .text("the audience of the issuer"), source: audienceSource, .ours,
-        orFail: [.audienceMismatch], by: { _ in IMS.Refused(.audienceMismatch, ["field": "client_id"]) }
-    ) { facts, finding in
-        guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
-            issuer.record.tokenUse == "access"
-        else { return nil }
-        let outcome = token.claim("client_id", equals: audience, &finding)
-        if outcome == .failed, finding != nil, let note = facts.audienceNote("client_id") { finding?.note = note }
-        return outcome
-    }
-
-    private static let audience = IMSRule(
-        "audience", expects: .text("the audience of the issuer"), source: audienceSource, .ours,
-        orFail: [.audienceMismatch], by: { _ in IMS.Refused(.audienceMismatch, ["field": "aud"]) }
-    ) { facts, finding in
-        guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
-            issuer.record.tokenUse != "access"
-        else { return nil }
-        let outcome = token.audience(isOneOf: [audience], &finding)
-        if outcome == .failed, finding != nil, let note = facts.audienceNote("aud") { finding?.note = note }
-        return outcome
+    /// Access tokens have their audience in another claim.
+    private static func audience(_ check: String, in claim: String) -> IMSRule {
+        let isOfAccessTokens = claim == "client_id"
+        return IMSRule(
+            check, expects: .text("the audience of the issuer"), source: "ours, after the third parties' tokens", .ours,
+            orFail: [.audienceMismatch], by: { _ in IMS.Refused(.audienceMismatch, ["field": .string(claim)]) }
+        ) { facts, finding in
+            guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
+                (issuer.record.tokenUse == "access") == isOfAccessTokens
+            else { return nil }
+            let outcome =
+                isOfAccessTokens
+                ? token.claim(claim, equals: audience, &finding) : token.audience(isOneOf: [audience], &finding)
+            if outcome == .failed, finding != nil, let note = facts.audienceNote(claim) { finding?.note = note }
+            return outcome
+        }
     }
 
     private static let tokenUse = IMSRule(

@@ -178,13 +178,7 @@ struct IMSKeyReader {
                         + "public ones only")
             }
         }
-        do throws(KeyFetchProblem) {
-            try reader.read(value)
-        } catch .noUsableKey {
-            // Reported with the skipped keys.
-        } catch {
-            throw invalid("\(error)")
-        }
+        try take(value, by: &reader)
     }
 
     /// Reads a map of ids to certificates. Certificates after a text's first one are its chain, which is not checked.
@@ -203,14 +197,18 @@ struct IMSKeyReader {
             try refusePrivate(text)
             texts[member.name] = member.value
         }
+        try take(.object(texts), by: &reader)
+        return skipped
+    }
+
+    private func take(_ published: JSON, by reader: inout PublishedKeysReader) throws(IMS.Refused) {
         do throws(KeyFetchProblem) {
-            try reader.read(.object(texts))
+            try reader.read(published)
         } catch .noUsableKey {
             // Reported with the skipped keys.
         } catch {
             throw invalid("\(error)")
         }
-        return skipped
     }
 
     private func file(_ path: String) throws(IMS.Refused) -> JSON {

@@ -36,11 +36,10 @@ final class IMSTokenJudge: Sendable {
 
     /// Judges a token by every rule, in order; without a token, explains why there is none.
     func judge(_ token: IMSToken?, in bearer: BearerToken? = nil, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
-        var presented = IMSFacts.Presented(vendor, switches, at: moment)
-        (presented.token, presented.bearer) = (token, bearer)
         let issuer = token?.issuer.flatMap { issuers.issuer($0, in: sandbox) }
-        presented.issuer = issuer
-        presented.isSignedBySecret = token.map { isSignedBySecret($0, issuer) } ?? false
+        let presented = IMSFacts.Presented(
+            vendor, switches, at: moment, bearer: bearer, token: token, issuer: issuer,
+            isSignedBySecret: token.map { isSignedBySecret($0, issuer) } ?? false)
         var facts = IMSFacts(presented, judge: self)
         var outcomes = RuleOutcomes()
         IMS.tokenRules.judgeFirst(&facts, &outcomes)

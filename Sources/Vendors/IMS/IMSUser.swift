@@ -16,12 +16,13 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         static let lifetime = Duration.seconds(72 * 3600)
     }
 
-    private(set) var number: Int
-    private(set) var tenant: String
+    fileprivate(set) var number = 0
+    var tenant = ""
     /// The `sub` of the user's tokens; `nil` until an activation links it.
     var enterpriseID: String?
-    private(set) var activationID: String
-    private(set) var email: String
+    /// Like a username; at an enrollment, the email by default (ours).
+    var activationID = ""
+    var email = ""
     var firstName = ""
     var lastName = ""
     var phone = ""
@@ -29,7 +30,7 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
     var state = State.enrolled
     /// `nil` once used, or when none was needed.
     var activation: Activation?
-    private(set) var created: Moment
+    fileprivate(set) var created = Moment(unixSeconds: 0)
     var activated: Moment?
     var deactivated: Moment?
 
@@ -54,22 +55,13 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
     /// Deactivates the user; data and code stay.
     mutating func deactivate(at moment: Moment) { (state, deactivated) = (.deactivated, moment) }
 
-    /// The value of a member that is unique in a tenant.
-    func text(of member: String) -> String { record[member]?.string ?? "" }
-
     /// The user as operators see it, with the code in place of the mail.
     var operatorJSON: JSON {
-        var record = record
-        record["activation_code"] = JSON(activation?.code)
-        return .object(record)
-    }
-
-    /// The operator's members in order; the code is `null`.
-    var record: JSONObject {
         [
             "id": .string(id), "tenant": .string(tenant), "enterprise_id": JSON(enterpriseID),
             "activation_id": .string(activationID), "email": .string(email), "first_name": .string(firstName),
-            "last_name": .string(lastName), "state": .string(state.rawValue), "activation_code": nil,
+            "last_name": .string(lastName), "state": .string(state.rawValue),
+            "activation_code": JSON(activation?.code),
             "activation_code_expires_at": Self.time(activation?.expires), "created_at": JSON(created.wholeSeconds),
             "activated_at": Self.time(activated), "deactivated_at": Self.time(deactivated),
         ]
@@ -93,10 +85,19 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         let tenant: String
         let kind: Kind
         let text: ExactText
+
+        init(_ kind: Kind, _ text: String, in tenant: String) {
+            (self.tenant, self.kind) = (tenant, kind)
+            // Activation ignores the case of an email, so uniqueness does too.
+            self.text = kind == .email ? text.caseFolded : ExactText(text)
+        }
     }
 
     var key: Int { number }
-    var names: [Name] { Self.names(of: tenant, enterpriseID, activationID, email) }
+    var names: [Name] {
+        let others = [Name(.activationID, activationID, in: tenant), Name(.email, email, in: tenant)]
+        return enterpriseID.map { [Name(.enterpriseID, $0, in: tenant)] + others } ?? others
+    }
     var secretText: String? { activation?.code }
     var memory: Int {
         let texts = [tenant, enterpriseID ?? "", activationID, email, firstName, lastName, phone, locale]
@@ -113,17 +114,6 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
         if activation == nil, state != .active, isSamePerson { activation = known.activation }
     }
-
-    fileprivate static func names(
-        of tenant: String, _ enterpriseID: String?, _ activationID: String, _ email: String
-    ) -> [Name] {
-        (enterpriseID.map { [Name(tenant: tenant, kind: .enterpriseID, text: ExactText($0))] } ?? [])
-            + [
-                Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)),
-                // Activation ignores the case of an email, so uniqueness does too.
-                Name(tenant: tenant, kind: .email, text: email.caseFolded),
-            ]
-    }
 }
 
 extension IMSUser.Activation {
@@ -137,8 +127,6 @@ extension IMSUser.Activation {
 
 /// Users as fixtures and exports list them; empty members are left out.
 extension IMSUser: CodedRecord {
-    init() { self.init(number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0)) }
-
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &number, or: nil, write: { .string(Self.id($0)) }) { (node) throws(FixtureProblem) in
             guard let number = Self.number(try node.string()), IMSUserStore.numbers.contains(number) else {
@@ -198,21 +186,6 @@ extension RecordCoder {
     }
 }
 
-struct IMSEnrollment: Sendable {
-    let tenant: String
-    let email: String
-    var enterpriseID: String?
-    /// Like a username; defaults to the email (ours).
-    var activationID: String?
-    var firstName = ""
-    var lastName = ""
-    /// Whether no activation is needed.
-    var isActive = false
-
-    /// What the user enters to activate the app.
-    var effectiveActivationID: String { activationID ?? email }
-}
-
 /// The users of a sandbox, found by id, or within a tenant by its unique names.
 typealias IMSUserStore = RecordTable<IMSUser>
 
@@ -220,17 +193,8 @@ extension IMSUserStore {
     /// ours: leaves room for further numbers.
     static var numbers: ClosedRange<Int> { 1...1_000_000_000 }
 
-    func user(of tenant: String, enterpriseID: String) -> IMSUser? {
-        self[named: IMSUser.Name(tenant: tenant, kind: .enterpriseID, text: ExactText(enterpriseID))]
-    }
-
-    func user(of tenant: String, activationID: String) -> IMSUser? {
-        self[named: IMSUser.Name(tenant: tenant, kind: .activationID, text: ExactText(activationID))]
-    }
-
-    /// The user with that email in a tenant, ignoring case.
-    func user(of tenant: String, email: String) -> IMSUser? {
-        self[named: IMSUser.Name(tenant: tenant, kind: .email, text: email.caseFolded)]
+    func user(of tenant: String, _ kind: IMSUser.Name.Kind, _ text: String) -> IMSUser? {
+        self[named: IMSUser.Name(kind, text, in: tenant)]
     }
 
     /// The oldest user with that enterprise id in any tenant.
@@ -238,24 +202,19 @@ extension IMSUserStore {
         all.first { $0.enterpriseID?.hasSameBytes(as: enterpriseID) == true }
     }
 
-    /// The member in which an enrollment equals another user of its tenant, and that user.
-    func conflict(with enrollment: IMSEnrollment) -> (field: String, other: IMSUser)? {
-        let names = IMSUser.names(
-            of: enrollment.tenant, enrollment.enterpriseID, enrollment.effectiveActivationID, enrollment.email)
-        for name in names { if let other = self[named: name] { return (name.kind.rawValue, other) } }
+    /// The member in which a user to be enrolled equals another one of its tenant, and that other user.
+    func conflict(with user: IMSUser) -> (field: String, other: IMSUser)? {
+        for name in user.names { if let other = self[named: name] { return (name.kind.rawValue, other) } }
         return nil
     }
 
     /// Enrolls a user without conflicts in its tenant.
     ///
-    /// - Returns: the user, with a code unless it is active at once.
-    mutating func enroll(_ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment) -> IMSUser {
-        var user = IMSUser(
-            number: nextNumber(upTo: Self.numbers.upperBound), tenant: enrollment.tenant,
-            enterpriseID: enrollment.enterpriseID, activationID: enrollment.effectiveActivationID,
-            email: enrollment.email, created: moment)
-        (user.firstName, user.lastName) = (enrollment.firstName, enrollment.lastName)
-        if enrollment.isActive {
+    /// - Returns: the user with its number, and with a code unless it is active at once.
+    mutating func enroll(_ user: IMSUser, _ identifiers: IdentifierSource, at moment: Moment) -> IMSUser {
+        var user = user
+        (user.number, user.created) = (nextNumber(upTo: Self.numbers.upperBound), moment)
+        if user.state == .active {
             user.activate(at: moment)
         } else {
             user.activation = IMSUser.Activation(identifiers, at: moment)
