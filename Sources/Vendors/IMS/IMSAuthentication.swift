@@ -23,7 +23,9 @@ extension IMS {
         IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
     }
 
-    func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? { credentials.order }
+    func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? {
+        if case .awaited(let requirement) = credentials.keys { requirement } else { nil }
+    }
 
     func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         let fields = arrival.request.fields
@@ -159,7 +161,9 @@ struct IMSFacts: RuleFacts {
     enum Keys {
         /// Nothing, since the issuer is unknown.
         case none
-        case unavailable(String, note: String)
+        /// They must be fetched before the token can be judged.
+        case awaited(KeyRequirement)
+        case unavailable(String, note: String = "The next attempt must wait for the cool-down.")
         /// They have not been requested.
         case unfetched
         /// The token must name its key, but does not.
@@ -230,8 +234,6 @@ struct IMSFacts: RuleFacts {
     /// Whether a rule failed before the key search, so that nothing looks for the signer.
     var isRefused = false
     var keys = Keys.none
-    /// The keys to fetch before the token can be judged.
-    var order: KeyRequirement?
     /// Whether a key of the issuer made the signature. Otherwise the token may be forged.
     var isGenuine = false
     /// The owner of the key that made the signature instead, if that is the reason for a refusal.

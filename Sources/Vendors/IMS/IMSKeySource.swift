@@ -229,11 +229,9 @@ struct IMSKeyReader {
 /// Source: which URLs are allowed is ours. It accepts less than RFC 3986: anything that two parsers might read as two
 /// different hosts (user names, backslashes, short and hexadecimal addresses) is rejected.
 struct IMSKeyURL: Sendable, Hashable {
-    /// Whether the URL points at this server, in the caller's sandbox.
-    let isOwn: Bool
     /// Whether the connection is protected by TLS.
     let isSecure: Bool
-    /// The host in lower case; an IPv6 address without its brackets.
+    /// The host in lower case, an IPv6 address without its brackets; empty for this server, in the caller's sandbox.
     let host: String
 
     /// Parses a URL; `nil` if it is not acceptable.
@@ -243,14 +241,14 @@ struct IMSKeyURL: Sendable, Hashable {
         else { return nil }
         if text.hasPrefix(KeyRequest.ownServer) {
             guard text.dropFirst(KeyRequest.ownServer.count).hasPrefix("/") else { return nil }
-            (isOwn, isSecure, host) = (true, true, "")
+            (isSecure, host) = (true, "")
             return
         }
         let lower = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix),
             let host = Self.host(in: lower.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" })
         else { return nil }
-        (isOwn, isSecure, self.host) = (false, scheme == "https://", host)
+        (isSecure, self.host) = (scheme == "https://", host)
     }
 
     private static func host(in authority: Substring) -> String? {
@@ -295,7 +293,7 @@ struct IMSKeyURL: Sendable, Hashable {
     ///
     /// - Parameter named: the hosts of key URLs in the fixtures.
     func obstacle(_ switches: IMSSwitches, named: Set<String>) -> String? {
-        if isOwn || isLoopback { return nil }
+        if host.isEmpty || isLoopback { return nil }
         let isPlainAllowed = switches.allowedPlainHosts.contains(host)
         guard isPlainAllowed || named.contains(host) || switches.allowedHosts.contains(host) else {
             return

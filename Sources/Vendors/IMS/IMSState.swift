@@ -63,7 +63,7 @@ extension IMS: RecordedVendor {
         if coder.isWritingRows {
             coder.rows("token_uses", &state.tokenUses.uses) { $0.json(.changes) }
         } else {
-            var uses = coder.isReading ? [] : state.tokenUses.all
+            var uses = coder.isReading ? [] : state.tokenUses.uses.all
             coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
             if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
         }
@@ -227,8 +227,6 @@ struct IMSTokenUses: Sendable {
     private var nextSweep = 1000
 
     init(capacity: Int = IMSTokenUses.standardCapacity) { self.capacity = capacity }
-
-    var all: [IMSTokenUse] { uses.all }
 
     var count: Int { uses.count }
 
