@@ -29,8 +29,8 @@ import Understudy
         #expect(challenges["c98"] == nil)
         #expect(challenges["c99"] != nil)
         #expect(challenges["c10000"] != nil)
-        #expect(challenges.challenge(nonce: "n0") == nil)
-        expect(challenges.challenge(nonce: "n99")?.id, is: "c99")
+        #expect(challenges[named: "n0"] == nil)
+        expect(challenges[named: "n99"]?.id, is: "c99")
         expect(challenges.count, is: 9901)
     }
 

@@ -76,8 +76,8 @@ final class Comapi: Vendor {
         common.route("message.list", .get(conversation + "/messages"), handler: listMessages),
         common.route("message.status", .post(conversation + "/messages/statusupdates"), handler: updateStatus),
         common.route("event.list", .get(conversation + "/events"), handler: listEvents),
-        common.route("typing.start", .post(conversation + "/typing"), handler: startTyping),
-        common.route("typing.stop", .delete(conversation + "/typing"), handler: stopTyping),
+        common.route("typing.start", .post(conversation + "/typing"), handler: notify(isTyping: true)),
+        common.route("typing.stop", .delete(conversation + "/typing"), handler: notify(isTyping: false)),
 
         common.route(
             "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContent.largest,

@@ -69,7 +69,7 @@ extension Comapi {
         let challenge = try ControlRefusal.require(
             state.challenges[id], "no challenge has the authenticationId", id,
             among: state.challenges.all.suffix(20).map(\.id))
-        state.challenges.answer(id, by: "the action answer-challenge")
+        state.challenges.change(id) { $0.answeredBy = "the action answer-challenge" }
         return ["challenge": .string(id), "space": challenge.space.json]
     }
 

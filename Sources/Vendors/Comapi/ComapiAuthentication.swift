@@ -93,16 +93,10 @@ extension Comapi {
                 $0.optionalText("authenticationToken", isRequired: true)
             )
         }
-        return ComapiChallengeAnswer(
-            refusal: refusal, body: body.object, authenticationID: id,
-            token: text.map { judged($0, of: space, arrival) })
-    }
-
-    /// The app's token with its signature already checked, before the state is locked.
-    private func judged(_ text: String, of space: ComapiSpace, _ arrival: ComapiArrival) -> ComapiAppToken {
-        let token = ComapiAppToken(text, of: space)
-        _ = token.mistake(by: space, among: accounts.spaces)
-        return token
+        let token = text.map { ComapiAppToken($0, of: space) }
+        // Its signature is checked already, before the state is locked.
+        _ = token?.mistake(by: space, among: accounts.spaces)
+        return ComapiChallengeAnswer(refusal: refusal, body: body.object, authenticationID: id, token: token)
     }
 
     // MARK: Checks that need state
@@ -235,14 +229,14 @@ struct ComapiAppFacts: RuleFacts {
         challenge = Challenge(id: id, known: known, hint: known == nil ? Self.hint(id, named, state) : nil)
         expectedNonce = known?.nonce
         guard hasNonce == false, let nonce = compact?.claims?["nonce"]?.string else { return }
-        otherChallenge = state.challenges.challenge(nonce: nonce)
+        otherChallenge = state.challenges[named: nonce]
     }
 
     /// Why the challenge is unknown in this space.
     private static func hint(_ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState) -> String? {
         if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
         guard let id else { return nil }
-        if let challenge = state.challenges.challenge(nonce: id) {
+        if let challenge = state.challenges[named: id] {
             return
                 "That is the nonce of challenge \(challenge.id); the token carries it, and authenticationId is the challenge's."
         }

@@ -232,22 +232,16 @@ extension Comapi {
         return ids
     }
 
-    static func startTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        try notify(isTyping: true, &call, state)
-    }
-
-    static func stopTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        try notify(isTyping: false, &call, state)
-    }
-
     /// Notifies the other participants; the body is ignored, since the JS SDK sends an empty object (observed).
-    private static func notify(isTyping: Bool, _ call: inout ComapiCall, _ state: State) throws(Refused) -> Reply {
-        let conversation = try conversation(call, state)
-        let profile = call.caller.profileID
-        _ = try conversation.role(of: profile)
-        call.send(
-            .typing(isTyping, profile, in: conversation.id, ComapiOccasion(call)),
-            to: conversation.audience(in: call.space.id, without: profile))
-        return .empty()
+    static func notify(isTyping: Bool) -> Handler {
+        { (call, state) throws(Refused) in
+            let conversation = try conversation(call, state)
+            let profile = call.caller.profileID
+            _ = try conversation.role(of: profile)
+            call.send(
+                .typing(isTyping, profile, in: conversation.id, ComapiOccasion(call)),
+                to: conversation.audience(in: call.space.id, without: profile))
+            return .empty()
+        }
     }
 }

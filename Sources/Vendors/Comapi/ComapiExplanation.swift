@@ -40,7 +40,7 @@ extension Comapi {
         }
         let signer = own.flatMap { own in
             let key = sessionKeys.key(of: own, in: setting.sandbox).verificationKey
-            return token.compact.signature(by: key, algorithm: .hs256).outcome == .passed ? own : nil
+            return token.compact.isSigned(by: key, algorithm: .hs256) ? own : nil
         }
         return ("session", signer.map(Self.account))
     }
@@ -49,9 +49,7 @@ extension Comapi {
         _ token: CompactToken, _ named: ComapiSpace?, _ context: JSONObject, _ setting: TokenSetting<Comapi>,
         _ findings: inout Findings<ComapiFailure>
     ) -> (kind: String?, account: String?) {
-        let signer = accounts.spaces.first { space in
-            token.signature(by: space.sharedKey.verificationKey, algorithm: .hs256).outcome == .passed
-        }
+        let signer = accounts.spaces.first { token.isSigned(by: $0.sharedKey.verificationKey, algorithm: .hs256) }
         let space = named ?? signer ?? likelySpace(of: token)
         var facts = ComapiAppFacts(
             ComapiAppToken(token.text, of: space), of: space, among: accounts.spaces, setting.switches,

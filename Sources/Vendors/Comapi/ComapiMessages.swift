@@ -287,12 +287,12 @@ extension Comapi {
         _ = body.outcome(ComapiRegistration.name)
         let registration = try ComapiRegistration.read(.object(body.object))
         let session = try ownSession(call, state)
-        state.sessions.register(registration, for: session.id)
+        state.sessions.table.change(session.id) { $0.registration = registration }
         return .empty(.ok)
     }
 
     static func removePush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        state.sessions.register(nil, for: try ownSession(call, state).id)
+        state.sessions.table.change(try ownSession(call, state).id) { $0.registration = nil }
         return .empty()
     }
 
@@ -311,7 +311,7 @@ extension Comapi {
 /// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
 enum ComapiPush {
     static func url(of push: String, _ occasion: ComapiOccasion) -> String {
-        "\(occasion.base)/apispaces/\(PercentEncoding.encode(occasion.space.id.text))/pushes/\(push)/click"
+        "\(occasion.base)\(occasion.space.path)/pushes/\(push)/click"
     }
 
     /// The link that the sender put into the alert with the tracking URL, and the vendor's mark.

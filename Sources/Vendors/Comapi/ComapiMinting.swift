@@ -158,10 +158,8 @@ extension Comapi {
         let lifetime = try order.int("expires_in")
         var draft = try sessionDraft(profile, sessionID, lifetime, of: space, in: setting)
         let defect = try order.finish(&draft)
-        let key = sessionKeys.key(of: space, in: setting.sandbox)
-        sessionKeys.noteIssue(in: setting.sandbox)
-        guard let defect else { return try ControlRefusal.wording { try draft.sessionToken(by: key) } }
-        switch SessionDefect(rawValue: defect) {
+        let key = sessionKeys.issuingKey(of: space, in: setting.sandbox)
+        switch defect.flatMap(SessionDefect.init(rawValue:)) {
         case .otherSpace: draft.claims["apiSpaceId"] = try other(than: space).id.json
         case .unknown:
             draft.claims["minted"] = nil
@@ -173,6 +171,7 @@ extension Comapi {
                 "no session was ended yet in API space \(space.id.text)")
             draft.claims["jti"] = ended.local.json
         case nil:
+            guard let defect else { break }
             var token = UnsignedToken(draft, key: key, algorithm: .hs256)
             token.defect = defect
             return try token.signed(at: setting.moment)
@@ -226,7 +225,7 @@ extension Comapi {
     }
 
     func sampleRequest(in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> SampleRequest {
-        let space = "/apispaces/\(PercentEncoding.encode(accounts.spaces[0].id.text))"
+        let space = accounts.spaces[0].path
         return SampleRequest(
             endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))
     }

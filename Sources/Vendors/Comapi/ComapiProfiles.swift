@@ -174,11 +174,11 @@ struct ComapiProfileQuery: Sendable {
         case notEqual(String)
         case oneOf([String])
         case noneOf([String])
-        case order(Order, String)
+        /// The value is less (-1), equal (0) or greater (1).
+        case order(ClosedRange<Int>, String)
         case text(Part, String)
     }
 
-    private enum Order: Sendable { case greater, greaterOrEqual, less, lessOrEqual }
     private enum Part: Sendable { case start, end, anywhere }
 
     private var terms: [(path: [Substring], test: Test)] = []
@@ -234,8 +234,8 @@ struct ComapiProfileQuery: Sendable {
 
     /// Longer operators come first.
     private static let signs: [(String, @Sendable (String) -> Test)] = [
-        (">=", { .order(.greaterOrEqual, $0) }), ("<=", { .order(.lessOrEqual, $0) }),
-        (">", { .order(.greater, $0) }), ("<", { .order(.less, $0) }), ("!", { .notEqual($0) }),
+        (">=", { .order(0...1, $0) }), ("<=", { .order(-1...0, $0) }),
+        (">", { .order(1...1, $0) }), ("<", { .order(-1 ... -1, $0) }), ("!", { .notEqual($0) }),
         ("^", { .text(.start, $0) }), ("$", { .text(.end, $0) }), ("~", { .text(.anywhere, $0) }),
     ]
 
@@ -259,7 +259,7 @@ struct ComapiProfileQuery: Sendable {
         case .notEqual(let wanted): value.map { !equals($0, wanted) } ?? true
         case .oneOf(let wanted): value.map { value in wanted.contains { equals(value, $0) } } ?? false
         case .noneOf(let wanted): value.map { value in !wanted.contains { equals(value, $0) } } ?? true
-        case .order(let order, let wanted): value.map { compare($0, order, wanted) } ?? false
+        case .order(let range, let wanted): value.flatMap { order($0, wanted) }.map(range.contains) ?? false
         case .text(let part, let wanted): value.flatMap(text).map { contains($0, part, wanted) } ?? false
         }
     }
@@ -274,21 +274,13 @@ struct ComapiProfileQuery: Sendable {
         }
     }
 
-    private static func compare(_ value: JSON, _ order: Order, _ wanted: String) -> Bool {
+    /// How a value compares; `nil` if it has no text.
+    private static func order(_ value: JSON, _ wanted: String) -> Int? {
         if let number = value.number, let wanted = self.number(wanted) {
-            return holds(order, isLess: number.isLess(than: wanted), isGreater: wanted.isLess(than: number))
+            return number.isLess(than: wanted) ? -1 : wanted.isLess(than: number) ? 1 : 0
         }
-        guard let text = text(value).map({ ComapiID($0) }) else { return false }
-        return holds(order, isLess: text < ComapiID(wanted), isGreater: ComapiID(wanted) < text)
-    }
-
-    private static func holds(_ order: Order, isLess: Bool, isGreater: Bool) -> Bool {
-        switch order {
-        case .greater: isGreater
-        case .greaterOrEqual: !isLess
-        case .less: isLess
-        case .lessOrEqual: !isGreater
-        }
+        guard let text = text(value).map({ ComapiID($0) }) else { return nil }
+        return text < ComapiID(wanted) ? -1 : ComapiID(wanted) < text ? 1 : 0
     }
 
     private static func contains(_ text: String, _ part: Part, _ wanted: String) -> Bool {

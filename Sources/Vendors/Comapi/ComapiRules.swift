@@ -227,8 +227,7 @@ extension ComapiSessionFacts {
             return
                 "The signature matches a session of sandbox \(name): the request came to a sandbox other than the token's."
         }
-        let secret = space.sharedKey.verificationKey
-        guard token.compact.signature(by: secret, algorithm: .hs256).outcome == .passed else { return nil }
+        guard token.compact.isSigned(by: space.sharedKey.verificationKey, algorithm: .hs256) else { return nil }
         return "The signature matches the shared secret of the API space, which signs the app's own JWT only."
     }
 }
@@ -317,20 +316,22 @@ final class ComapiSessionKeys: Sendable {
     /// ours: the maximum number to try when explaining a token from another sandbox.
     private static let mostIssuers = 64
 
-    func noteIssue(in sandbox: SandboxIdentity) {
+    /// The key of a space for a new token of a sandbox.
+    func issuingKey(of space: ComapiSpace, in sandbox: SandboxIdentity) -> SigningKey {
         issuers.withLock { names in
             if names.last == sandbox.name { return }
             names.removeAll { $0 == sandbox.name }
             names.append(sandbox.name)
             if names.count > Self.mostIssuers { names.removeFirst() }
         }
+        return key(of: space, in: sandbox)
     }
 
     /// The sandbox that issued a token; `nil` if none of the latest did.
     func issuer(of token: CompactToken, for space: ComapiSpace) -> String? {
         issuers.withLock { $0 }.last { name in
-            let key = key(of: space, in: SandboxIdentity(name: name, start: "")).verificationKey
-            return token.signature(by: key, algorithm: .hs256).outcome == .passed
+            let key = key(of: space, in: SandboxIdentity(name: name, start: ""))
+            return token.isSigned(by: key.verificationKey, algorithm: .hs256)
         }
     }
 

@@ -86,11 +86,6 @@ struct ComapiSessionStore: Sendable {
     /// Whether an action made the server forget the session, so that it must not be adopted again.
     func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
 
-    /// Sets the push registration of a session; `nil` for none.
-    mutating func register(_ registration: JSON?, for id: ComapiSessionID) {
-        table.change(id) { $0.registration = registration }
-    }
-
     mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
         table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)
@@ -182,8 +177,6 @@ extension ComapiChallengeStore {
     /// How long an expired challenge is kept, so that a late answer gets a specific failure.
     static var remembrance: Duration { .seconds(86_400) }
 
-    func challenge(nonce: String) -> ComapiChallenge? { self[named: nonce] }
-
     /// Adds a challenge; if there is no room, removes expired ones first, then the oldest.
     mutating func add(_ challenge: ComapiChallenge, at moment: Moment) {
         // Only the leading ones: challenges expire nearly always in order of issue.
@@ -191,8 +184,6 @@ extension ComapiChallengeStore {
         if count >= Self.capacity { makeRoom(at: moment) }
         store(challenge)
     }
-
-    mutating func answer(_ id: String, by session: String) { change(id) { $0.answeredBy = session } }
 
     /// Removes a hundredth at once, so that the next additions need no search.
     private mutating func makeRoom(at moment: Moment) {
@@ -232,7 +223,7 @@ extension Comapi {
         session.sourceAddress = call.request.connection.remoteAddress
         describeDevice(members, &session, &call)
         let reply = try sessionAnswer(session, call)
-        state.challenges.answer(id, by: session.id.text)
+        state.challenges.change(id) { $0.answeredBy = session.id.text }
         state.sessions.add(session)
         state.makeProfile(of: session.profileID, in: call.space.id, at: call.moment)
         return .json(reply)
@@ -264,8 +255,7 @@ extension Comapi {
             session.id.text, of: session.profileID, in: call.space, issued: session.started.wholeSeconds,
             expires: session.expires.wholeSeconds, start: call.arrival.sandbox.start)
         do {
-            let key = call.vendor.sessionKeys.key(of: call.space, in: call.arrival.sandbox)
-            call.vendor.sessionKeys.noteIssue(in: call.arrival.sandbox)
+            let key = call.vendor.sessionKeys.issuingKey(of: call.space, in: call.arrival.sandbox)
             return ["token": .string(try draft.sessionToken(by: key)), "session": session.json]
         } catch {
             throw Refused(.serverError, because: "the token could not be signed: \(error)")

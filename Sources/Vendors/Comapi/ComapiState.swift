@@ -1,6 +1,7 @@
 import Emulation
 import JSON
 import Tokens
+import Wire
 
 struct ComapiState: Sendable {
     var challenges = ComapiChallengeStore()
@@ -178,6 +179,9 @@ final class ComapiSpace: Sendable {
     let sessionSecret: String
     /// The key from which the keys of session tokens are derived.
     let sessionKey: SigningKey
+
+    /// The beginning of its paths.
+    var path: String { "/apispaces/\(PercentEncoding.encode(id.text))" }
 
     /// A space with the settings of a template.
     init(_ id: ComapiID, like template: ComapiSpace) {

@@ -127,7 +127,7 @@ extension IMSTokenJudge {
     }
 
     private func isSigned(_ token: IMSToken, by key: VerificationKey) -> Bool {
-        token.compact.signature(by: key, algorithm: .rs256).outcome == .passed
+        token.compact.isSigned(by: key, algorithm: .rs256)
     }
 
     /// What is wrong with an unknown `iss`: a nearly identical one, and who signed.
@@ -160,7 +160,7 @@ extension IMSTokenJudge {
             return [text, String(text.dropLast())].contains { secret in
                 // A text is never empty, so it always makes a key.
                 guard let secret = try? VerificationKey.secret(secret) else { return false }
-                return token.compact.signature(by: secret, algorithm: algorithm).outcome == .passed
+                return token.compact.isSigned(by: secret, algorithm: algorithm)
             }
         }
     }
