@@ -188,11 +188,9 @@ extension Comapi {
     private static func changes(
         by participants: [ComapiParticipant], in conversation: ComapiConversation
     ) -> [ComapiParticipant] {
-        var roles: [ComapiID: ComapiRole] = [:]
-        for participant in participants { roles[participant.id] = participant.role }
+        let last = Dictionary(participants.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         var seen: Set<ComapiID> = []
-        return participants.filter { seen.insert($0.id).inserted }
-            .compactMap { participant in roles[participant.id].map { ComapiParticipant(id: participant.id, role: $0) } }
+        return participants.filter { seen.insert($0.id).inserted }.compactMap { last[$0.id] }
             .filter { conversation.participants[$0.id] != $0.role }
     }
 

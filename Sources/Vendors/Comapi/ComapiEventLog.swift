@@ -8,17 +8,27 @@ enum ComapiMessageStatus: String, Sendable, CaseIterable, RecordValue {
 }
 
 struct ComapiMessage: Sendable {
-    let id: String
-    let sentEventID: Int
-    let sender: ComapiID
+    /// Its sending, which has its id, sender and time.
+    let event: ComapiEvent
     /// The member `from` of its context: id, name and picture of the sender at the time of sending.
     private(set) var from: JSON
-    let sent: Moment
     private(set) var metadata: JSON
     private(set) var parts: JSON
     private(set) var alert: JSON?
     var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
-    private(set) var byteCount: Int
+    private(set) var byteCount = 0
+
+    var id: String { event.messageID }
+
+    init(sentBy event: ComapiEvent, from: JSON, metadata: JSON = [:], parts: JSON = [], alert: JSON? = nil) {
+        (self.event, self.from) = (event, from)
+        (self.metadata, self.parts, self.alert) = (metadata, parts, alert)
+        countBytes()
+    }
+
+    private mutating func countBytes() {
+        byteCount = metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
+    }
 }
 
 struct ComapiEvent: Sendable, CodedRecord {
@@ -96,14 +106,11 @@ struct ComapiEventLog: Sendable {
     }
 
     /// Adds a message with its `sent` event.
-    mutating func append(_ message: ComapiMessage, eventID: String) {
+    mutating func append(_ message: ComapiMessage) {
         messages[message.id] = message
         byteCount += message.byteCount
-        latestSentID = message.sentEventID
-        append(
-            ComapiEvent(
-                id: message.sentEventID, eventID: eventID, actor: message.sender, moment: message.sent,
-                messageID: message.id, kind: .sent))
+        latestSentID = message.event.id
+        append(message.event)
     }
 
     mutating func append(
@@ -174,7 +181,8 @@ private struct ComapiLogEntry: CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         event.code(&coder)
         guard event.isSent else { return }
-        var sent = message ?? ComapiMessage(sentBy: event)
+        let sender = event.actor.json
+        var sent = message ?? ComapiMessage(sentBy: event, from: ["id": sender, "name": sender])
         sent.code(&coder)
         message = sent
     }
@@ -193,14 +201,6 @@ extension ComapiMessage {
         }
     }
 
-    /// A message of which only the sending is known.
-    fileprivate init(sentBy event: ComapiEvent) {
-        self.init(
-            id: event.messageID, sentEventID: event.id, sender: event.actor,
-            from: ["id": event.actor.json, "name": event.actor.json], sent: event.moment, metadata: [:], parts: [],
-            alert: nil, byteCount: 0)
-    }
-
     /// Codes the message's data besides its event.
     fileprivate mutating func code(_ coder: inout RecordCoder) {
         coder.member("from", &from, or: from)
@@ -212,11 +212,7 @@ extension ComapiMessage {
         coder.list("statuses", &list)
         guard coder.isReading else { return }
         for entry in list { statuses[entry.profile] = (entry.status, entry.on) }
-        byteCount = Self.byteCount(metadata, parts, alert)
-    }
-
-    static func byteCount(_ metadata: JSON, _ parts: JSON, _ alert: JSON?) -> Int {
-        metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
+        countBytes()
     }
 }
 

@@ -224,8 +224,7 @@ extension Comapi {
         describeDevice(members, &session, &call)
         let reply = try sessionAnswer(session, call)
         state.challenges.change(id) { $0.answeredBy = session.id.text }
-        state.sessions.add(session)
-        state.makeProfile(of: session.profileID, in: call.space.id, at: call.moment)
+        state.begin(session, at: call.moment)
         return .json(reply)
     }
 
