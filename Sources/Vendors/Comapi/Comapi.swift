@@ -14,10 +14,7 @@ extension VendorLoader {
 /// `accounts.yaml`, or the delivery of pushes, which are only recorded.
 final class Comapi: Vendor {
     typealias State = ComapiState
-    typealias Failure = ComapiFailure
     typealias Switches = ComapiSwitches
-    typealias Access = ComapiAccess
-    typealias Credentials = ComapiCredentials
     typealias SocketLabel = ComapiCaller
 
     let accounts: ComapiAccounts

@@ -12,11 +12,7 @@ extension VendorLoader {
 /// no path, body or status of its backend: those are one contract of Understudy's.
 final class IMS: Vendor {
     typealias State = IMSState
-    typealias Failure = IMSFailure
     typealias Switches = IMSSwitches
-    typealias Access = IMSAccess
-    typealias Credentials = IMSFacts
-    typealias AuthenticationContext = IMSAuthenticationContext
 
     let accounts: IMSAccounts
     /// Made once: sandboxes share it until they change it.
@@ -36,8 +32,6 @@ final class IMS: Vendor {
     /// ours: an hour of points, a file of users, or a set of keys.
     private static let longBody = 1024 * 1024
 
-    static let routes = issuerRoutes + userRoutes + ownRoutes + devRoutes
-
     /// What lets a sender act as an operator or activate a user.
     private static let secrets: Set<String> = ["activation_code", "x-ims-operator-key"]
 
@@ -54,7 +48,7 @@ final class IMS: Vendor {
     private static let issuers = "/ims/v1/issuers"
     private static let users = "/ims/v1/users"
 
-    private static let issuerRoutes = [
+    static let routes = [
         forIssuers.route(
             "issuers.create", .post(issuers), source: "onboarding: security page, Backend Setup; the call ours",
             bodyLimit: longBody / 4, handler: createIssuer),
@@ -63,9 +57,7 @@ final class IMS: Vendor {
         forIssuers.route("issuers.replace", .put(issuers + "/{name}"), bodyLimit: longBody / 4, handler: replaceIssuer),
         forIssuers.route("issuers.refresh", .post(issuers + "/{name}/refresh"), handler: refreshIssuer),
         forIssuers.route("issuers.delete", .delete(issuers + "/{name}"), handler: deleteIssuer),
-    ]
 
-    private static let userRoutes = [
         forUsers.route(
             "users.enroll", .post(users), source: "enrollment: security page and site; the call ours",
             handler: enrollUser),
@@ -81,9 +73,7 @@ final class IMS: Vendor {
             "users.deactivate", .post(users + "/{id}/deactivate"), source: "the states: site; the call ours",
             handler: deactivateUser),
         forUsers.route("users.new-code", .post(users + "/{id}/activation-code"), handler: renewCode),
-    ]
 
-    private static let ownRoutes = [
         Route(
             "activation.submit", .post("/ims/v1/activation"), access: .token, evidence: .ours,
             source: "activation through the SDK: site; the call ours", secrets: secrets, handler: submitActivation),
@@ -107,9 +97,7 @@ final class IMS: Vendor {
         ofUser.route(
             "invitations.list", .get("/ims/v1/invitations"), source: "SDK call: site; the request ours",
             handler: forUser(listInvitations)),
-    ]
 
-    private static let devRoutes = [
         open.route(
             "dev-issuer.jwks", .get("/ims/dev-issuers/{name}/jwks.json"),
             .get("/ims/dev-issuers/{name}/.well-known/jwks.json"), handler: publishKeySet),
