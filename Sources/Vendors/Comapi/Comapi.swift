@@ -95,7 +95,6 @@ final class Comapi: Vendor {
     ]
 }
 
-/// What a route of Comapi requires of its caller.
 enum ComapiAccess: Sendable {
     case anybody
     /// A path with a configured space.
@@ -122,9 +121,7 @@ extension Comapi {
     }
 }
 
-/// A request to Comapi with what is known about its sender.
 typealias ComapiCall = Call<Comapi>
-/// A request to Comapi, matched to its route.
 typealias ComapiArrival = Arrival<Comapi>
 
 /// CORS for browsers. Without these fields a browser hides the response from the page (observed, JS SDK).
@@ -157,7 +154,6 @@ extension Comapi {
 enum ComapiPath {
     private static let encodedQuery = "profiles?"
 
-    /// Rewrites the path to the spelling in the route table.
     @Sendable static func rewrite(_ segments: inout [Substring]) {
         // The iOS SDK encodes the query into the path: `/profiles%3Femail=a@b.c` (observed).
         if segments.count == 3, segments[2].utf8.starts(with: encodedQuery.utf8) { segments[2] = "profiles" }

@@ -92,7 +92,6 @@ extension Comapi {
         facts.token == nil ? nil : finding.take(facts.space.sharedKey.verificationKey.strengthFinding(for: .hs256))
     }
 
-    /// Detects a session's token in place of the app's own.
     private static func sessionRemark(on token: CompactToken) -> String? {
         guard token.claims?["apiSpaceId"] != nil, token.claims?["boot"] != nil else { return nil }
         return "This looks like the token of a session; authenticationToken is the app's own JWT, made for the nonce."
@@ -186,7 +185,6 @@ extension Comapi {
         return .noted
     }
 
-    /// Why a text nearly matches.
     private static func nearMiss(_ found: String, _ expected: String) -> String? {
         Nearest.difference(found, expected).map { $0 + "." }
     }
@@ -312,7 +310,6 @@ extension ComapiAppFacts {
 }
 
 extension NumericDate {
-    /// Whether a finite number counts milliseconds.
     fileprivate var countsMilliseconds: Bool {
         switch size {
         case .milliseconds: true

@@ -150,7 +150,6 @@ struct ComapiCaller: Sendable {
     let sessionID: ComapiSessionID
 }
 
-/// The app's JWT as presented.
 final class ComapiAppToken: Sendable {
     let compact: CompactToken
     /// The user that it names in a space, if any.
@@ -204,7 +203,6 @@ struct ComapiAppFacts: RuleFacts {
     private(set) var otherChallenge: ComapiChallenge?
 
     var compact: CompactToken? { token?.compact }
-    /// The mistake that explains an invalid signature.
     var mistake: ComapiSecretMistake? { token?.mistake(by: space, among: spaces) }
     var isNonceReused: Bool { otherChallenge?.answeredBy != nil && switches.hasSingleUseChallenges }
 
@@ -233,7 +231,6 @@ struct ComapiAppFacts: RuleFacts {
         otherChallenge = state.challenges[named: nonce]
     }
 
-    /// Why the challenge is unknown in this space.
     private static func hint(_ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState) -> String? {
         if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
         guard let id else { return nil }
@@ -293,7 +290,6 @@ final class ComapiSpace: Sendable {
         (sessionSecret, sessionKey) = (template.sessionSecret, template.sessionKey)
     }
 
-    /// Reads a space of `accounts.yaml`.
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping(
             "id", "account_id", "issuer", "audience", "shared_secret", "id_claim", "session_secret")

@@ -83,7 +83,6 @@ extension HTTPField.Name {
     fileprivate static let contentFileName = Self("Content-Filename") ?? .contentDisposition
 }
 
-/// The bytes of an upload, with their description.
 struct ComapiUpload: Sendable {
     let bytes: [UInt8]
     let name: String?
@@ -181,7 +180,6 @@ struct MultipartForm: Sendable {
         let bytes: [UInt8]
     }
 
-    /// Why a body is not a valid form.
     enum Problem: String, Error, CustomStringConvertible {
         case noBoundary = "the content type names no boundary of 1 to 70 characters"
         case noOpening = "the body does not begin with the boundary"
@@ -241,7 +239,6 @@ struct MultipartForm: Sendable {
 }
 
 extension MultipartForm.Part {
-    /// Reads a part: its head, an empty line, its content.
     fileprivate init(_ bytes: ArraySlice<UInt8>) throws(MultipartForm.Problem) {
         let separator = MultipartForm.lineEnd + MultipartForm.lineEnd
         let window = bytes.prefix(MultipartForm.longestHead + 4)

@@ -130,7 +130,6 @@ extension ComapiConversation {
         if !isPublic { _ = try role(of: profile) }
     }
 
-    /// The role of a participant; throws for anyone else.
     func role(of profile: ComapiID) throws(Comapi.Refused) -> ComapiRole {
         return try Comapi.Refused.require(
             participants[profile], .notAParticipant,
@@ -149,7 +148,6 @@ extension ComapiConversation {
             "\(profile.text) is a participant of the conversation \(id.text), not an owner")
     }
 
-    /// Checks that a flag is set for a participant's role.
     func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(Comapi.Refused) {
         let role = try role(of: profile)
         try Comapi.Refused.require(

@@ -86,18 +86,15 @@ struct ComapiEventLog: Sendable {
     /// The number of the newest event; 0 if there is none.
     private(set) var lastID = 0
     private(set) var latestSentID: Int?
-    /// The estimated size of the log.
     private(set) var byteCount = 0
 
     /// The maximum event number; a log that an import has brought there accepts no more events. ours.
     static let largestID = 1 << 40
 
-    /// Whether a number is left for another event.
     var hasRoom: Bool { lastID < Self.largestID }
 
     var nextID: Int { lastID + 1 }
 
-    /// The number of the oldest stored event.
     var firstID: Int { events.first?.id ?? nextID }
 
     subscript(id: Int) -> ComapiEvent? {
@@ -105,7 +102,6 @@ struct ComapiEventLog: Sendable {
         return events.indices.contains(index) ? events[index] : nil
     }
 
-    /// Adds a message with its `sent` event.
     mutating func append(_ message: ComapiMessage) {
         messages[message.id] = message
         byteCount += message.byteCount

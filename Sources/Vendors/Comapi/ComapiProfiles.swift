@@ -19,7 +19,6 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
         (self.created, self.updated) = (created, updated ?? created)
     }
 
-    /// The members that must be texts if present.
     static let textMembers = [
         "firstName", "lastName", "email", "gender", "phoneNumber", "phoneNumberCountryCode", "profilePicture",
     ]
@@ -167,7 +166,7 @@ struct ComapiProfileQuery: Sendable {
     static let capacity = 100
     static let rowLimit = 1000
 
-    private enum Test: Sendable {
+    enum Test: Sendable {
         case exists
         case isAbsent
         case equal(String)
@@ -179,12 +178,10 @@ struct ComapiProfileQuery: Sendable {
         case text(Part, String)
     }
 
-    private enum Part: Sendable { case start, end, anywhere }
+    enum Part: Sendable { case start, end, anywhere }
 
-    private var terms: [(path: [Substring], test: Test)] = []
-
-    /// The number of terms, all of which must hold.
-    var termCount: Int { terms.count }
+    /// All of them must hold.
+    private(set) var terms: [(path: [Substring], test: Test)] = []
 
     /// ours: the maximum length of a value, in bytes, and of the part of a text searched for it; a query runs with the
     /// state locked, so it must be fast.
@@ -239,7 +236,6 @@ struct ComapiProfileQuery: Sendable {
         ("^", { .text(.start, $0) }), ("$", { .text(.end, $0) }), ("~", { .text(.anywhere, $0) }),
     ]
 
-    /// Whether all terms hold for a profile.
     func matches(_ profile: JSONObject) -> Bool {
         terms.allSatisfy { term in Self.holds(term.test, for: Self.value(at: term.path[...], in: profile)) }
     }

@@ -47,8 +47,8 @@ struct ComapiSessionStore: Sendable {
     /// In order of start.
     var table = RecordTable<ComapiSession>()
     private(set) var ended = InsertionOrder<ComapiSessionID>()
-    /// Sessions that an action made the server forget; a restart clears this too.
-    private var forgotten: Set<ComapiSessionID> = []
+    /// Sessions that an action made the server forget, so that they must not be adopted again; a restart clears this too.
+    private(set) var forgotten: Set<ComapiSessionID> = []
     var sockets = ComapiOpenSockets()
 
     var all: [ComapiSession] { table.all }
@@ -82,9 +82,6 @@ struct ComapiSessionStore: Sendable {
         // ours: a bound, so that forgetting in a loop cannot exhaust memory.
         if forgotten.count < Self.endedCapacity { forgotten.insert(id) }
     }
-
-    /// Whether an action made the server forget the session, so that it must not be adopted again.
-    func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
 
     mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
         table.change(id) { $0.expires = moment }

@@ -29,16 +29,11 @@ struct ComapiState: Sendable {
 
     init() {}
 
-    /// Begins a session, or adopts one that another run of the program began, with its profile.
+    /// Begins a session, or adopts one that another run of the program began; its user gets a profile unless there is one.
     mutating func begin(_ session: ComapiSession, at moment: Moment) {
         sessions.add(session)
-        makeProfile(of: session.profileID, in: session.space, at: moment)
-    }
-
-    /// Creates a user's profile unless it exists; never changes an existing one.
-    mutating func makeProfile(of id: ComapiID, in space: ComapiID, at moment: Moment) {
-        guard self[space].profiles[id] == nil else { return }
-        self[space].profiles.store(ComapiProfile(id: id, members: [:], created: moment))
+        guard self[session.space].profiles[session.profileID] == nil else { return }
+        self[session.space].profiles.store(ComapiProfile(id: session.profileID, members: [:], created: moment))
     }
 }
 

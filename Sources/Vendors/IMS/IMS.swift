@@ -105,7 +105,6 @@ final class IMS: Vendor {
     ]
 }
 
-/// What an IMS route demands of its caller.
 enum IMSAccess: Sendable {
     /// The operator key, which stands for the people who onboard and enroll.
     case `operator`
@@ -126,10 +125,7 @@ extension IMS {
     }
 }
 
-/// A request to IMS with what is known about its sender.
 typealias IMSCall = Call<IMS>
-/// A request to IMS that has found its route.
-typealias IMSArrival = Arrival<IMS>
 
 /// Configurable differences in IMS's behaviour; the real backend was never observed, so both profiles agree.
 struct IMSSwitches: VendorSwitches {

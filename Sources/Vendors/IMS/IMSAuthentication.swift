@@ -11,7 +11,6 @@ extension HTTPField.Name {
     static let deviceID = Self("x-ims-device-id") ?? .authorization
 }
 
-/// The part of the state that authentication sees.
 struct IMSAuthenticationContext: Sendable {
     let issuers: IMSIssuerStore
     /// The changed keys of dev issuers, used to find who signed instead.
@@ -27,7 +26,7 @@ extension IMS {
         if case .awaited(let requirement) = credentials.keys { requirement } else { nil }
     }
 
-    func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
+    func authenticate(_ arrival: Arrival<IMS>, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         let fields = arrival.request.fields
         switch arrival.route.access {
         case .open: return IMSFacts(IMSFacts.Presented(self, arrival.switches, at: arrival.moment))
@@ -110,7 +109,6 @@ extension IMS {
 }
 
 extension IMSFacts {
-    /// Finds the user that the token names.
     mutating func findUser(in state: IMSState) {
         guard let issuer, let name = token?.subject else { return }
         var subject = Subject(tenant: issuer.record.tenant, name: name)
@@ -173,7 +171,6 @@ struct IMSFacts: RuleFacts {
         case some(IMSKeyRing.Candidates)
     }
 
-    /// Whether the token's id was used before.
     enum TokenUse {
         case unknown
         /// By a device; whether this is a replay depends on the device that uses it now.
@@ -210,7 +207,6 @@ struct IMSFacts: RuleFacts {
         let operatorKey: String
         let bearer: BearerToken?
         let token: IMSToken?
-        /// The issuer that `iss` names.
         let issuer: IMSIssuer?
         /// Whether an HMAC was made with the issuer's public key as its secret.
         let isSignedBySecret: Bool

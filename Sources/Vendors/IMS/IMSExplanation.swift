@@ -42,7 +42,6 @@ extension IMS {
         return issuers
     }
 
-    /// The dev issuer whose keys are at a URL of this server.
     private static func devIssuer(of url: String) -> String? {
         let prefix = KeyRequest.ownServer + "/ims/dev-issuers/"
         guard url.hasPrefix(prefix) else { return nil }
@@ -107,7 +106,6 @@ extension IMSTokenJudge {
         let issuer: IMSIssuer
         let keyID: String?
 
-        /// A readable description of the key.
         var phrase: String {
             let record = issuer.record
             return "\(keyID.map { "key “\($0)”" } ?? "a key") of issuer \(record.name) (\(record.issuer), tenant "

@@ -43,7 +43,6 @@ struct IMSAccounts: Sendable {
 // MARK: - Issuers
 
 extension IMSIssuer {
-    /// Reads issuers and checks them against each other.
     static func list(
         _ node: FixtureNode, _ fixtures: VendorFixtures, isJudged: Bool = false
     ) throws(FixtureProblem) -> [IMSIssuer] {
@@ -232,7 +231,6 @@ extension IMS {
 }
 
 extension Call<IMS> {
-    /// The issuer that the content describes, with its local keys.
     fileprivate func issuerRecord(
         created: Moment
     ) throws(IMS.Refused) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {

@@ -60,7 +60,6 @@ struct IMSKeySource: Sendable, Hashable {
         (try? JSON.parse(text, maximumDepth: JSON.keptDepth)) ?? .null
     }
 
-    /// The size of the stored source.
     var byteCount: Int { text.count }
 
     /// The keys to fetch for the issuer with that name, none requested yet; `nil` for local keys.
@@ -229,12 +228,10 @@ struct IMSKeyReader {
 /// Source: which URLs are allowed is ours. It accepts less than RFC 3986: anything that two parsers might read as two
 /// different hosts (user names, backslashes, short and hexadecimal addresses) is rejected.
 struct IMSKeyURL: Sendable, Hashable {
-    /// Whether the connection is protected by TLS.
     let isSecure: Bool
     /// The host in lower case, an IPv6 address without its brackets; empty for this server, in the caller's sandbox.
     let host: String
 
-    /// Parses a URL; `nil` if it is not acceptable.
     init?(_ text: String) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             !text.utf8.contains(where: { "\\#\"<>".utf8.contains($0) })

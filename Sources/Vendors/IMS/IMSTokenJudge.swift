@@ -26,7 +26,6 @@ final class IMSTokenJudge: Sendable {
 
     /// Whether keys may be fetched, and what missing keys mean.
     enum Asking: Sendable {
-        /// Keys may be fetched.
         case allowed
         /// Keys were fetched; without them every token is refused.
         case done
@@ -161,7 +160,6 @@ final class IMSKeyRing: Sendable {
     }
 }
 
-/// The rules for the issuer's keys and the signature.
 enum IMSKeyRules {
     static let all = [keysThere, key] + certificates + [certificateDates, signature, otherSigner]
 

@@ -34,7 +34,6 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
     var activated: Moment?
     var deactivated: Moment?
 
-    /// The user's id in paths and answers.
     var id: String { Self.id(number) }
 
     static func id(_ number: Int) -> String { "usr-\(number)" }
@@ -67,7 +66,6 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         ]
     }
 
-    /// The user as it sees itself.
     var ownJSON: JSON {
         [
             "id": .string(id), "enterprise_id": JSON(enterpriseID), "email": .string(email),

@@ -226,7 +226,6 @@ enum CSV {
         let fields: [String]
     }
 
-    /// Why a text is not CSV.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case notUTF8
         case openQuote(line: Int)
