@@ -73,25 +73,21 @@ extension IMS {
 
     // MARK: What finds the key
 
-    static func text(_ name: String) -> IMSRule {
-        typed(
-            .claim(name, is: .nonEmptyString, source: "security page, JWT Claims: \(name)"), name, .claimMissing,
-            .claimInvalid)
+    fileprivate static func text(_ name: String) -> IMSRule {
+        typed(.claim(name, is: .nonEmptyString, source: "security page, JWT Claims: \(name)"), name)
     }
 
     private static let keyID = typed(
-        .headerMember("kid", is: .string, required: false, source: "security page, JWT Claims: kid"), "kid", nil,
-        .claimInvalid)
+        .headerMember("kid", is: .string, required: false, source: "security page, JWT Claims: kid"), "kid",
+        isRequired: false)
 
     /// A check of a member; the answer names it. `null` counts as absent where a claim is required (ours).
-    private static func typed(
-        _ check: TokenCheck, _ name: String, _ missing: IMSFailure?, _ invalid: IMSFailure
-    ) -> IMSRule {
+    fileprivate static func typed(_ check: TokenCheck, _ name: String, isRequired: Bool = true) -> IMSRule {
         IMSRule(
-            check, orFail: [missing, invalid].compactMap(\.self),
+            check, orFail: isRequired ? [.claimMissing, .claimInvalid] : [.claimInvalid],
             by: { facts in
-                let isAbsent = facts.compact?.claims?[name]?.isNull ?? true
-                return Refused(isAbsent ? missing ?? invalid : invalid, ["field": .string(name)])
+                let isAbsent = isRequired && facts.compact?.claims?[name]?.isNull ?? true
+                return Refused(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
             })
     }
 
@@ -136,12 +132,7 @@ enum IMSClaimRules {
             }
             return outcome
         }
-        return IMSRule(
-            check, orFail: isOptional ? [.claimInvalid] : [.claimMissing, .claimInvalid],
-            by: { facts in
-                let isAbsent = !isOptional && facts.compact?.claims?[name]?.isNull ?? true
-                return IMS.Refused(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
-            })
+        return IMS.typed(check, name, isRequired: !isOptional)
     }
 
     private static let beginningPresent = IMSRule(
