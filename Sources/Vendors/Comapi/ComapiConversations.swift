@@ -31,10 +31,9 @@ extension Comapi {
     private static func announce(_ conversation: ComapiConversation, isRevived: Bool, _ call: inout ComapiCall) {
         let occasion = ComapiOccasion(call)
         let audience = conversation.audience(in: call.space.id)
-        if isRevived {
-            call.send(.conversation("undelete", conversation, occasion), to: audience)
-        } else if call.switches.emitsConversationCreate {
-            call.send(.conversation("create", conversation, occasion), to: audience)
+        if isRevived || call.switches.emitsConversationCreate {
+            let change = isRevived ? "undelete" : "create"
+            call.send(.conversation(change, conversation, occasion), to: audience)
         }
         for participant in conversation.joined {
             call.send(.participant("Added", participant, of: conversation.id, occasion), to: audience)

@@ -31,28 +31,21 @@ struct ComapiMessage: Sendable {
     }
 }
 
+/// A message was sent, or its status changed for a participant.
 struct ComapiEvent: Sendable, CodedRecord {
-    enum Kind: Sendable {
-        case sent
-        case status(ComapiMessageStatus, on: Moment)
-    }
-
     private(set) var id = 0
     private(set) var eventID = ""
     private(set) var actor = ComapiID("")
     private(set) var moment = Moment(unixSeconds: 0)
     private(set) var messageID = ""
-    private(set) var kind = Kind.sent
+    /// The new status, and since when; `nil` if the message was sent.
+    private(set) var status: ComapiMessageStatus?
+    private(set) var on: Moment?
 
-    var isSent: Bool { if case .sent = kind { true } else { false } }
+    var isSent: Bool { status == nil }
 
     /// The last part of the frame's name.
-    var name: String {
-        switch kind {
-        case .sent: "sent"
-        case .status(let status, _): status.rawValue
-        }
-    }
+    var name: String { status?.rawValue ?? "sent" }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id, in: 1...ComapiEventLog.largestID)
@@ -60,8 +53,7 @@ struct ComapiEvent: Sendable, CodedRecord {
         coder.member("actor", &actor)
         coder.instant("at", &moment)
         coder.member("message", &messageID)
-        var (name, on): (String, Moment?) = (name, nil)
-        if case .status(_, let moment) = kind { on = moment }
+        var name = name
         coder.member("kind", &name, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
             let name = try node.string()
             guard name == "sent" || ComapiMessageStatus(rawValue: name) != nil else {
@@ -69,10 +61,10 @@ struct ComapiEvent: Sendable, CodedRecord {
             }
             return name
         }
-        let status = ComapiMessageStatus(rawValue: name)
+        status = ComapiMessageStatus(rawValue: name)
         coder.instant("on", &on)
         coder.check(status == nil || on != nil, or: "member “on” is missing")
-        kind = status.map { .status($0, on: on ?? moment) } ?? .sent
+        if status == nil { on = nil }
     }
 }
 
@@ -116,8 +108,8 @@ struct ComapiEventLog: Sendable {
         messages[messageID]?.statuses[profile] = (status, moment)
         append(
             ComapiEvent(
-                id: nextID, eventID: eventID, actor: profile, moment: now, messageID: messageID,
-                kind: .status(status, on: moment)))
+                id: nextID, eventID: eventID, actor: profile, moment: now, messageID: messageID, status: status,
+                on: moment))
     }
 
     private mutating func append(_ event: ComapiEvent) {

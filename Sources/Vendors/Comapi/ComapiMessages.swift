@@ -228,22 +228,20 @@ extension ComapiConversation {
     }
 
     func payload(of event: ComapiEvent) -> JSON {
-        switch event.kind {
-        case .sent:
-            guard let message = log.messages[event.messageID] else { return ["messageId": .string(event.messageID)] }
-            var payload: JSONObject = [
-                "messageId": .string(message.id), "metadata": message.metadata, "context": context(of: message),
-                "parts": message.parts,
-            ]
-            if let alert = message.alert { payload.append("alert", alert) }
-            return .object(payload)
-        case .status(_, let moment):
+        guard event.isSent else {
             return [
                 "messageId": .string(event.messageID), "conversationId": id.json,
-                "isPublicConversation": .bool(isPublic),
-                "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
+                "isPublicConversation": .bool(isPublic), "profileId": event.actor.json,
+                "timestamp": .string((event.on ?? event.moment).rfc3339),
             ]
         }
+        guard let message = log.messages[event.messageID] else { return ["messageId": .string(event.messageID)] }
+        var payload: JSONObject = [
+            "messageId": .string(message.id), "metadata": message.metadata, "context": context(of: message),
+            "parts": message.parts,
+        ]
+        if let alert = message.alert { payload.append("alert", alert) }
+        return .object(payload)
     }
 }
 
