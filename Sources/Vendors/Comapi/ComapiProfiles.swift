@@ -7,17 +7,12 @@ import Wire
 ///
 /// Source: members observed, iOS SDK; `_createdOn` and `_updatedOn` observed, mock of the JS SDK.
 struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
-    private(set) var id: ComapiID
+    private(set) var id = ComapiID("")
     /// Without `id` and members that start with `_`.
-    private(set) var members: JSONObject
-    private(set) var created: Moment
-    private(set) var updated: Moment
+    private(set) var members: JSONObject = [:]
+    private(set) var created = Moment(unixSeconds: 0)
+    private(set) var updated = Moment(unixSeconds: 0)
     private(set) var revision = 1
-
-    init(id: ComapiID, members: JSONObject, created: Moment, updated: Moment? = nil, revision: Int = 1) {
-        (self.id, self.members, self.revision) = (id, members, revision)
-        (self.created, self.updated) = (created, updated ?? created)
-    }
 
     static let textMembers = [
         "firstName", "lastName", "email", "gender", "phoneNumber", "phoneNumberCountryCode", "profilePicture",
@@ -57,8 +52,6 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
     var memory: Int { 4 * JSON.object(bare).bytes.count + 200 }
 
     func clash(over name: Never?) -> String { "another profile has the id \(id.text)" }
-
-    init() { self.init(id: ComapiID(""), members: [:], created: Moment(unixSeconds: 0)) }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id)

@@ -5,15 +5,15 @@ import Tokens
 import Wire
 
 struct ComapiSession: Sendable {
-    private(set) var id: ComapiSessionID
-    private(set) var profileID: ComapiID
+    private(set) var id = ComapiSessionID("", in: ComapiID(""))
+    private(set) var profileID = ComapiID("")
     /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as given, in this order.
     var device: JSONObject = [:]
     var sourceAddress = ""
     var nonce = ""
-    private(set) var started: Moment
+    private(set) var started = Moment(unixSeconds: 0)
     /// The time of the token's `exp`.
-    var expires: Moment
+    var expires = Moment(unixSeconds: 0)
     /// The push registration: the request's object, `fcm` or `apns`.
     var registration: JSON?
 
@@ -107,11 +107,6 @@ extension ComapiSession: KeyedRecord, CodedRecord {
     }
 
     func clash(over name: Never?) -> String { "session \(id.text) occurs twice" }
-
-    init() {
-        let start = Moment(unixSeconds: 0)
-        self.init(id: ComapiSessionID("", in: ComapiID("")), profileID: ComapiID(""), started: start, expires: start)
-    }
 
     mutating func code(_ coder: inout RecordCoder) {
         var (local, space) = (id.local, id.space)

@@ -27,13 +27,11 @@ struct ComapiState: Sendable {
         }
     }
 
-    init() {}
-
     /// Begins a session, or adopts one that another run of the program began; its user gets a profile unless there is one.
     mutating func begin(_ session: ComapiSession, at moment: Moment) {
         sessions.add(session)
         guard self[session.space].profiles[session.profileID] == nil else { return }
-        self[session.space].profiles.store(ComapiProfile(id: session.profileID, members: [:], created: moment))
+        self[session.space].profiles.store(ComapiProfile(id: session.profileID, created: moment, updated: moment))
     }
 }
 
