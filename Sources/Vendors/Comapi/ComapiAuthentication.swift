@@ -123,7 +123,8 @@ extension Comapi {
     private func authorize(
         _ answer: ComapiChallengeAnswer, in space: ComapiSpace, _ call: inout ComapiCall, _ state: State
     ) {
-        var facts = ComapiAppFacts(answer.token, of: space, among: accounts.spaces, call.switches, at: call.moment)
+        var facts = ComapiAppFacts(
+            switches: call.switches, moment: call.moment, space: space, spaces: accounts.spaces, token: answer.token)
         facts.findChallenge(answer.authenticationID, in: state)
         if answer.refusal == nil {
             call.findings.judge(facts, by: Self.appRules)
@@ -193,7 +194,7 @@ struct ComapiAppFacts: RuleFacts {
     let moment: Moment
     let space: ComapiSpace
     /// Only explains failures; dropped if there are none.
-    private var spaces: [ComapiSpace]
+    private(set) var spaces: [ComapiSpace]
 
     var token: ComapiAppToken?
     /// `nil` for a token without its request.
@@ -210,14 +211,6 @@ struct ComapiAppFacts: RuleFacts {
     var hasNonce: Bool? {
         let nonce = compact?.claims?["nonce"]?.string
         return nonce.flatMap { nonce in expectedNonce.map { $0.hasSameBytes(as: nonce) } }
-    }
-
-    init(
-        _ token: ComapiAppToken?, of space: ComapiSpace, among spaces: [ComapiSpace], _ switches: ComapiSwitches,
-        at moment: Moment
-    ) {
-        (self.token, self.space, self.spaces) = (token, space, spaces)
-        (self.switches, self.moment) = (switches, moment)
     }
 
     mutating func dropExplanations() { spaces = [] }

@@ -280,8 +280,8 @@ extension Comapi {
         let signer = accounts.spaces.first { token.isSigned(by: $0.sharedKey.verificationKey, algorithm: .hs256) }
         let space = named ?? signer ?? likelySpace(of: token)
         var facts = ComapiAppFacts(
-            ComapiAppToken(token.text, of: space), of: space, among: accounts.spaces, setting.switches,
-            at: setting.moment)
+            switches: setting.switches, moment: setting.moment, space: space, spaces: accounts.spaces,
+            token: ComapiAppToken(token.text, of: space))
         let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
         facts.expectedNonce = challenge?.nonce ?? context["nonce"]?.string
         findings.judge(facts, by: Self.appRules)
