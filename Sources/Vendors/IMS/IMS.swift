@@ -39,11 +39,15 @@ final class IMS: Vendor {
     /// The same, and what may hold a private key sent by mistake: PEM texts, and members of JWKs (RFC 7518 section 6).
     private static let keySecrets = secrets.union(["pem", "certs", "d", "p", "q", "dp", "dq", "qi", "oth", "k"])
 
-    private static let forIssuers = group(
-        access: .operator, evidence: .ours, source: "ours", secrets: keySecrets)
+    private static let forIssuers = group(access: .operator, evidence: .ours, source: "ours", secrets: keySecrets)
     private static let forUsers = group(access: .operator, evidence: .ours, source: "ours", secrets: secrets)
-    private static let ofUser = group(
-        access: .user, evidence: .ours, source: "user information: site; the call ours")
+    private static let ofStates = group(
+        access: .operator, evidence: .ours, source: "the states: site; the call ours", secrets: secrets)
+    private static let ofUser = group(access: .user, evidence: .ours, source: "user information: site; the call ours")
+    private static let ofTrips = group(
+        access: .user, evidence: .ours, source: "that trips can be read is inferred from the site; the call ours")
+    private static let ofInvitations = group(
+        access: .user, evidence: .ours, source: "SDK call: site; the request ours")
     private static let open = group(access: .open, evidence: .ours, source: "ours")
 
     private static let issuers = "/ims/v1/issuers"
@@ -67,12 +71,8 @@ final class IMS: Vendor {
             bodyLimit: longBody, handler: importUsers),
         forUsers.route("users.list", .get(users), handler: listUsers),
         forUsers.route("users.get", .get(users + "/{id}"), handler: readUser),
-        forUsers.route(
-            "users.activate", .post(users + "/{id}/activate"), source: "the states: site; the call ours",
-            handler: activateUser),
-        forUsers.route(
-            "users.deactivate", .post(users + "/{id}/deactivate"), source: "the states: site; the call ours",
-            handler: deactivateUser),
+        ofStates.route("users.activate", .post(users + "/{id}/activate"), handler: activateUser),
+        ofStates.route("users.deactivate", .post(users + "/{id}/deactivate"), handler: deactivateUser),
         forUsers.route("users.new-code", .post(users + "/{id}/activation-code"), handler: renewCode),
 
         Route(
@@ -83,21 +83,13 @@ final class IMS: Vendor {
         ofUser.route(
             "trips.upload", .post("/ims/v1/trips"), source: "submitting trips: site; the call ours",
             bodyLimit: longBody, handler: forUser(uploadTrip)),
-        ofUser.route(
-            "trips.list", .get("/ims/v1/trips"),
-            source: "that trips can be read is inferred from the site; the call ours", handler: forUser(listTrips)),
-        ofUser.route(
-            "trips.get", .get("/ims/v1/trips/{trip_id}"),
-            source: "that trips can be read is inferred from the site; the call ours", handler: forUser(readTrip)),
+        ofTrips.route("trips.list", .get("/ims/v1/trips"), handler: forUser(listTrips)),
+        ofTrips.route("trips.get", .get("/ims/v1/trips/{trip_id}"), handler: forUser(readTrip)),
         ofUser.route(
             "summary.get", .get("/ims/v1/driving-summary"), source: "portal section: site; the call ours",
             handler: forUser(readSummary)),
-        ofUser.route(
-            "invitations.send", .post("/ims/v1/invitations"), source: "SDK call: site; the request ours",
-            handler: forUser(sendInvitation)),
-        ofUser.route(
-            "invitations.list", .get("/ims/v1/invitations"), source: "SDK call: site; the request ours",
-            handler: forUser(listInvitations)),
+        ofInvitations.route("invitations.send", .post("/ims/v1/invitations"), handler: forUser(sendInvitation)),
+        ofInvitations.route("invitations.list", .get("/ims/v1/invitations"), handler: forUser(listInvitations)),
 
         open.route(
             "dev-issuer.jwks", .get("/ims/dev-issuers/{name}/jwks.json"),

@@ -11,15 +11,10 @@ extension HTTPField.Name {
     static let deviceID = Self("x-ims-device-id") ?? .authorization
 }
 
-struct IMSAuthenticationContext: Sendable {
-    let issuers: IMSIssuerStore
-    /// The changed keys of dev issuers, used to find who signed instead.
-    let devKeys: [String: IssuerKeys]
-}
-
 extension IMS {
-    func authenticationContext(in state: State) -> IMSAuthenticationContext {
-        IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
+    /// The issuers, and the changed keys of dev issuers, used to find who signed instead.
+    func authenticationContext(in state: State) -> (issuers: IMSIssuerStore, devKeys: [String: IssuerKeys]) {
+        (state.issuers, state.devKeys)
     }
 
     func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? {

@@ -14,7 +14,7 @@ extension IMS {
         let token = IMSToken(text)
         let (issuers, devKeys) = (setting.state.issuers, setting.state.devKeys)
         let judge = IMSTokenJudge(
-            self, IMSAuthenticationContext(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches,
+            self, (known(issuers, devKeys), devKeys), setting.switches,
             at: setting.moment, asking: .never, in: setting.sandbox)
         var facts = judge.judge(token, &findings)
         facts.isRefused = true

@@ -24,7 +24,7 @@ extension IMS {
     static let tokenRules = RuleList(formRules.rules, later: claimRules.rules)
 
     /// What the keys of the issuer and the claims decide.
-    static let claimRules = RuleList(IMSKeyRules.all + IMSClaimRules.all)
+    static let claimRules = RuleList(keyRules + claimChecks)
 
     /// Everything a token shows before the key search.
     static let formRules = RuleList(
@@ -73,7 +73,7 @@ extension IMS {
 
     // MARK: What finds the key
 
-    fileprivate static func text(_ name: String) -> IMSRule {
+    private static func text(_ name: String) -> IMSRule {
         typed(.claim(name, is: .nonEmptyString, source: "security page, JWT Claims: \(name)"), name)
     }
 
@@ -82,7 +82,7 @@ extension IMS {
         isRequired: false)
 
     /// A check of a member; the answer names it. `null` counts as absent where a claim is required (ours).
-    fileprivate static func typed(_ check: TokenCheck, _ name: String, isRequired: Bool = true) -> IMSRule {
+    private static func typed(_ check: TokenCheck, _ name: String, isRequired: Bool = true) -> IMSRule {
         IMSRule(
             check, orFail: isRequired ? [.claimMissing, .claimInvalid] : [.claimInvalid],
             by: { facts in
@@ -102,11 +102,11 @@ extension IMS {
         finding?.note = facts.judge?.strangeness(of: token)
         return .failed
     }
-}
 
-enum IMSClaimRules {
-    static let all =
-        [IMS.text("sub"), time("exp"), time("nbf"), time("iat")]
+    // MARK: Claims
+
+    private static let claimChecks =
+        [text("sub"), time("exp"), time("nbf"), time("iat")]
         // Times that look like milliseconds pass when they lie in the future, but mean something else.
         + ["exp", "nbf", "iat"].map { IMSRule(.milliseconds(in: $0)) }
         + [beginningPresent, expiry, beginning, lifetime, clientID, audience, tokenUse, tokenID]
@@ -132,13 +132,13 @@ enum IMSClaimRules {
             }
             return outcome
         }
-        return IMS.typed(check, name, isRequired: !isOptional)
+        return typed(check, name, isRequired: !isOptional)
     }
 
     private static let beginningPresent = IMSRule(
         "not-before-present", expects: .anyOf(["nbf", "iat"]),
         source: "security page, JWT Claims: either must be present; switch missing-not-before", orFail: [.claimMissing],
-        by: { _ in IMS.Refused(.claimMissing, ["field": "nbf"]) }
+        by: { _ in Refused(.claimMissing, ["field": "nbf"]) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         finding?.found = token.beginning.map(Fact.text) ?? .absent
@@ -156,7 +156,7 @@ enum IMSClaimRules {
     private static let beginning = IMSRule(
         "not-before", expects: .text("nbf, or iat, no later than now plus the leeway"),
         source: "security page, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
-        by: { IMS.Refused(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
+        by: { Refused(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
     ) { facts, finding in
         guard let token = facts.token, let claim = token.beginning else { return nil }
         let leeway = facts.issuer?.notBeforeLeeway(facts.switches) ?? facts.switches.notBeforeLeewaySeconds
@@ -195,7 +195,7 @@ enum IMSClaimRules {
         let isOfAccessTokens = claim == "client_id"
         return IMSRule(
             check, expects: .text("the audience of the issuer"), source: "ours, after the third parties' tokens", .ours,
-            orFail: [.audienceMismatch], by: { _ in IMS.Refused(.audienceMismatch, ["field": .string(claim)]) }
+            orFail: [.audienceMismatch], by: { _ in Refused(.audienceMismatch, ["field": .string(claim)]) }
         ) { facts, finding in
             guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
                 (issuer.record.tokenUse == "access") == isOfAccessTokens
@@ -225,23 +225,6 @@ enum IMSClaimRules {
         .claim("jti", is: .nonEmptyString, source: "security page, JWT Claims: jti; the demand ours"),
         orFail: .jtiMissing
     ).when { $0.issuer?.record.needsTokenID == true }
-}
-
-extension IMSFacts {
-    /// The issuer with the token's audience, or the claim with the right one.
-    fileprivate func audienceNote(_ name: String) -> String? {
-        guard let issuer, let claims = compact?.claims else { return nil }
-        let names = ["aud", "client_id"].flatMap { claims[$0]?.array ?? [claims[$0] ?? .null] }.compactMap(\.string)
-        let other = name == "aud" ? "client_id" : "aud"
-        if let audience = issuer.record.audience, claims[other]?.string?.hasSameBytes(as: audience) == true {
-            return "It stands in \(other), where \(other == "aud" ? "id" : "access") tokens have it; issuer "
-                + "\(issuer.record.name) takes the other kind."
-        }
-        let owner = judge?.issuers.all.first { candidate in
-            candidate !== issuer && candidate.record.audience.map { names.contains($0) } == true
-        }
-        return owner.map { "That is the audience of issuer \($0.record.name)." }
-    }
 }
 
 /// Rules that need the state, and rules for operators.
@@ -364,5 +347,22 @@ extension IMSFacts.Operator {
             return "It has \(sent.utf8.count) characters, the right one \(key.utf8.count)."
         }
         return nil
+    }
+}
+
+extension IMSFacts {
+    /// The issuer with the token's audience, or the claim with the right one.
+    fileprivate func audienceNote(_ name: String) -> String? {
+        guard let issuer, let claims = compact?.claims else { return nil }
+        let names = ["aud", "client_id"].flatMap { claims[$0]?.array ?? [claims[$0] ?? .null] }.compactMap(\.string)
+        let other = name == "aud" ? "client_id" : "aud"
+        if let audience = issuer.record.audience, claims[other]?.string?.hasSameBytes(as: audience) == true {
+            return "It stands in \(other), where \(other == "aud" ? "id" : "access") tokens have it; issuer "
+                + "\(issuer.record.name) takes the other kind."
+        }
+        let owner = judge?.issuers.all.first { candidate in
+            candidate !== issuer && candidate.record.audience.map { names.contains($0) } == true
+        }
+        return owner.map { "That is the audience of issuer \($0.record.name)." }
     }
 }

@@ -15,7 +15,7 @@ final class IMSTokenJudge: Sendable {
     let sandbox: SandboxIdentity
 
     init(
-        _ vendor: IMS, _ context: IMSAuthenticationContext, _ switches: IMSSwitches, at moment: Moment, asking: Asking,
+        _ vendor: IMS, _ context: IMS.AuthenticationContext, _ switches: IMSSwitches, at moment: Moment, asking: Asking,
         in sandbox: SandboxIdentity
     ) {
         self.sandbox = sandbox
@@ -160,13 +160,13 @@ final class IMSKeyRing: Sendable {
     }
 }
 
-enum IMSKeyRules {
-    static let all = [keysThere, key] + certificates + [certificateDates, signature, otherSigner]
+extension IMS {
+    static let keyRules = [keysThere, key] + certificates + [certificateDates, signature, otherSigner]
 
     private static let keysThere = IMSRule(
         "keys", expects: .text("keys of the issuer"), source: "ours; switch jwks-cooldown-seconds", .ours,
         orFail: [.keysUnavailable],
-        by: { IMS.Refused(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
+        by: { Refused(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
     ) { facts, finding in
         switch facts.keys {
         case .unfetched:
@@ -190,7 +190,7 @@ enum IMSKeyRules {
         "key", expects: .text("a key of the issuer"), source: "security page, JWT Claims: kid; details ours",
         orFail: [.kidRequired, .kidUnknown],
         by: { facts in
-            if case .unnamed = facts.keys { IMS.Refused(.kidRequired) } else { IMS.Refused(.kidUnknown) }
+            if case .unnamed = facts.keys { Refused(.kidRequired) } else { Refused(.kidUnknown) }
         }
     ) { facts, finding in
         switch facts.keys {
