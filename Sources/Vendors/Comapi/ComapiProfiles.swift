@@ -75,7 +75,7 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
 /// Profiles. Source: observed, all SDKs; write permissions are ours.
 extension Comapi {
     static func readProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        let profile = try profile(call, state)
+        let profile = try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
         return .tagged(profile.json, profile.etag)
     }
 
@@ -114,7 +114,7 @@ extension Comapi {
     private static func write(
         _ call: inout ComapiCall, _ state: inout State, _ change: (JSONObject) -> JSONObject
     ) throws(Refused) -> Reply {
-        let profile = try profile(call, state)
+        let profile = try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
         try Refused.require(
             profile.id == call.caller.profileID, .foreignProfile,
             "the token is that of \(call.caller.profileID.text), not of \(profile.id.text), whose profile the path names"
@@ -144,10 +144,6 @@ extension Comapi {
             draft[member.name] = member.value
         }
         return draft
-    }
-
-    private static func profile(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiProfile {
-        try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
     }
 }
 

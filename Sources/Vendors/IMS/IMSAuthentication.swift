@@ -283,15 +283,11 @@ final class IMSToken: Sendable {
 
     /// The claim that serves as the start of a token's life.
     static func beginning(of token: CompactToken) -> String? {
-        isPresent("nbf", token.claims) ? "nbf" : isPresent("iat", token.claims) ? "iat" : nil
+        token.claims?.present("nbf") != nil ? "nbf" : token.claims?.present("iat") != nil ? "iat" : nil
     }
 
     private static func text(_ value: JSON?) -> String? {
         value?.string.flatMap { $0.utf8.isEmpty ? nil : $0 }
-    }
-
-    private static func isPresent(_ name: String, _ claims: JSONObject?) -> Bool {
-        claims?[name].map { !$0.isNull } ?? false
     }
 
     /// Whether one of these keys made the signature; computed once, since it depends on nothing else.
