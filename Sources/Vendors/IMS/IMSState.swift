@@ -70,21 +70,14 @@ extension IMS: RecordedVendor {
         coder.issuerKeys("dev_keys", &state.devKeys, of: "dev issuer", named: accounts.devIssuers.map(\.name)) {
             (name) throws(ControlRefusal) in try devKeys(of: name, among: current)
         }
-        codeNumbers(&state, &coder)
+        let number = { (node: FixtureNode) throws(FixtureProblem) in try node.int(in: Self.lastNumbers) }
+        coder.lastNumber("last_user", &state.users, read: number)
+        coder.lastNumber("last_invitation", &state.invitations, read: number)
         if extent == .changes { codeRemovals(&state, &coder) } else { state.checkOwners(&coder) }
         if coder.isReading { state.forgetStrays() }
     }
 
     private static let lastNumbers = 0...IMSUserStore.numbers.upperBound
-
-    private func codeNumbers(_ state: inout State, _ coder: inout RecordCoder) {
-        let range = Self.lastNumbers
-        coder.lastNumber("last_user", &state.users) { (node) throws(FixtureProblem) in try node.int(in: range) }
-        var last = state.invitations.lastNumber
-        coder.note(isChanged: last != 0)
-        coder.member("last_invitation", &last, or: 0, in: range)
-        state.invitations.count(from: last)
-    }
 
     private func codeRemovals(_ state: inout State, _ coder: inout RecordCoder) {
         var order = coder.isReading ? [] : state.issuers.ownOrder
