@@ -101,18 +101,11 @@ struct ComapiEventLog: Sendable {
         append(message.event)
     }
 
-    mutating func append(
-        _ status: ComapiMessageStatus, on moment: Moment, of messageID: String, by profile: ComapiID,
-        eventID: String, at now: Moment
-    ) {
-        messages[messageID]?.statuses[profile] = (status, moment)
-        append(
-            ComapiEvent(
-                id: nextID, eventID: eventID, actor: profile, moment: now, messageID: messageID, status: status,
-                on: moment))
-    }
-
-    private mutating func append(_ event: ComapiEvent) {
+    /// Adds an event, and sets the status that it gives its message.
+    mutating func append(_ event: ComapiEvent) {
+        if let status = event.status, let on = event.on {
+            messages[event.messageID]?.statuses[event.actor] = (status, on)
+        }
         events.append(event)
         byteCount += Self.eventBytes
         lastID = event.id

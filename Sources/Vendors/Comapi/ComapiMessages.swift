@@ -151,13 +151,12 @@ extension ComapiState {
         if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {
             return "The message is already \(known.rawValue)."
         }
-        let event = occasion.identifiers.uuid()
-        self[space].conversations.change(id) {
-            $0.log.append(
-                update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
-                at: occasion.moment)
-        }
-        notify(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
+        let event = ComapiEvent(
+            id: self[space].conversations[id]?.log.nextID ?? 1, eventID: occasion.identifiers.uuid(),
+            actor: occasion.actor, moment: occasion.moment, messageID: update.messageID, status: update.status,
+            on: update.on)
+        self[space].conversations.change(id) { $0.log.append(event) }
+        notify(event.id, of: id, occasion.space, &outbox)
         return nil
     }
 
