@@ -36,7 +36,7 @@ import Understudy
         issuers.put(IMSIssuer(record, keys: []))
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         let judge = IMSTokenJudge(
-            vendor, IMSAuthenticationContext(issuers: issuers, devKeys: [:]), IMSSwitches(),
+            vendor, (issuers, [:]), IMSSwitches(),
             at: Moment(unixSeconds: 1_800_000_000),
             asking: .done, in: SandboxIdentity(name: SandboxName.standard, start: "00000000"))
         var findings = Findings<IMSFailure>()
