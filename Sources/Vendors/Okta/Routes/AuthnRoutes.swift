@@ -146,8 +146,7 @@ extension Okta {
         let steps: [OktaAuthn.Step] = isReset ? [.passwordReset] : [.passwordExpired, .passwordWarn]
         var (transaction, user) = try call.transaction(token, at: steps, in: state)
         if !isReset { try user.requirePassword(old) }
-        user.setPassword(new, at: call.moment)
-        call.note(new, of: user)
+        call.setPassword(new, of: &user)
         state.change(user)
         transaction.content.isWarned = true
         return transaction.proceed(of: user, call, &state)

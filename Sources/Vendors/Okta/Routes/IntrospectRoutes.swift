@@ -202,8 +202,7 @@ extension Okta {
 
     static func logOut(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
-        try requireForm(call)
-        let parameters = call.credentials.parameters
+        let parameters = try call.form()
         let hint = try Refused.require(
             parameters["id_token_hint"], .idTokenHintMissing, "there is no id_token_hint; expected the user's ID token")
         let claims = try idToken(hint, of: server, &call)

@@ -12,29 +12,31 @@ extension Okta {
             return .respond(call.page(.done("Sign In", "Begin in your app; it leads here.")))
         }
         let signIn = try state.openSignIn(id, at: call.moment)
-        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts, state) else { throw gone(signIn) }
+        let policy = try OktaSignInPolicy(signIn, call.vendor.accounts, state)
         // Only the browser that was shown the page may finish what it began.
         guard OktaPageSeal.isKnown(to: call.request), let approved = signIn.approved(in: state, at: call.moment) else {
             return .respond(page(of: signIn, call, state))
         }
-        return try finishing(signIn, &state) { (state) throws(Refused) in try policy.proceed(approved, &call, &state) }
+        return try policy.proceed(approved, &call, &state)
     }
 
     static func submitSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        try requireForm(call)
-        let parameters = call.credentials.parameters
+        let parameters = try call.form()
         var signIn = try state.openSignIn(parameters["tx"], at: call.moment)
         try OktaPageSeal.check(parameters, of: call)
-        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts, state) else { throw gone(signIn) }
-        let refusal: Refused?
-        switch policy.step(of: signIn, in: state) {
-        case .credentials: refusal = try takeCredentials(&signIn, call, state)
-        case .secondFactor: refusal = try policy.takeFactor(&signIn, call, &state)
-        case .consent: refusal = policy.takeConsent(&signIn, parameters, state)
-        case .nothing: refusal = nil
-        }
-        if let refusal { return try end(signIn, by: refusal, call, &state) }
-        return try finishing(signIn, &state) { (state) throws(Refused) in try policy.proceed(signIn, &call, &state) }
+        let policy = try OktaSignInPolicy(signIn, call.vendor.accounts, state)
+        let refusal: Refused? =
+            switch policy.step(of: signIn, in: state) {
+            case .credentials: try takeCredentials(&signIn, call, state)
+            case .secondFactor: try policy.takeFactor(&signIn, call, &state)
+            case .consent: policy.takeConsent(&signIn, parameters, state)
+            case .nothing: nil
+            }
+        guard let refusal else { return try policy.proceed(signIn, &call, &state) }
+        state.finish(signIn)
+        guard let code = signIn.deviceCode else { throw refusal }
+        if let device = state.deviceGrants[code] { state.answer(device, device.authorization, approves: false) }
+        return .respond(call.page(.deviceNotActivated))
     }
 
     static func style(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -49,48 +51,28 @@ extension Okta {
         return view.response(to: call.request, of: signIn, in: state)
     }
 
-    private static func gone(_ signIn: OktaSignIn) -> Refused {
-        Refused(
-            .loginUnknown,
-            because:
-                "the fixtures no longer have client \(signIn.request.clientID) or server \(signIn.request.serverID)")
-    }
+    // MARK: - Who signs in
 
-    private static func end(
-        _ signIn: OktaSignIn, by refusal: Refused, _ call: OktaCall, _ state: inout State
-    ) throws(Refused) -> Reply {
-        state.finish(signIn)
-        guard let code = signIn.deviceCode else { throw refusal }
-        if let device = state.deviceGrants[code] { state.answer(device, device.authorization, approves: false) }
-        return .respond(call.page(.deviceNotActivated))
-    }
-}
-
-// MARK: - Who signs in
-
-extension Okta {
     /// - Returns: the answer to the client when the user refuses.
     private static func takeCredentials(
         _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: State
     ) throws(Refused) -> Refused? {
         let parameters = call.credentials.parameters
-        if parameters["action"] == "refuse" { return try chosenRefusal(parameters["error"]) }
+        if parameters["action"] == "refuse" {
+            let failures: [String: OktaFailure] = [
+                "access_denied": .accessDenied, "login_required": .loginRequired, "server_error": .serverError,
+                "temporarily_unavailable": .temporarilyUnavailable,
+            ]
+            let name = parameters["error"] ?? "access_denied"
+            let failure = try Refused.require(
+                failures[name], .bodyInvalid, with: ["member": "error"],
+                "error is \(name); expected \(OktaPage.errors.joined(separator: " or "))")
+            return Refused(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
+        }
         signIn.idClaims = try claims("id_claims", parameters)
         signIn.accessClaims = try claims("access_claims", parameters)
         signIn.authentication = try authentication(parameters, at: call.moment, state)
         return nil
-    }
-
-    private static func chosenRefusal(_ error: String?) throws(Refused) -> Refused {
-        let failures: [String: OktaFailure] = [
-            "access_denied": .accessDenied, "login_required": .loginRequired, "server_error": .serverError,
-            "temporarily_unavailable": .temporarilyUnavailable,
-        ]
-        let name = error ?? "access_denied"
-        let failure = try Refused.require(
-            failures[name], .bodyInvalid, with: ["member": "error"],
-            "error is \(name); expected \(OktaPage.errors.joined(separator: " or "))")
-        return Refused(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
     }
 
     private static func claims(_ name: String, _ parameters: OktaParameters) throws(Refused) -> JSON? {
@@ -100,13 +82,11 @@ extension Okta {
         }
         guard text.utf8.count <= OktaSignIn.longestClaims else { throw refusal("has \(text.utf8.count) bytes") }
         let value: JSON
-        do throws(JSONError) {
-            value = try JSON.parse(Array(text.utf8))
-        } catch {
+        do throws(JSONError) { value = try JSON.parse(Array(text.utf8)) } catch {
             throw refusal("is not JSON: \(error)")
         }
         guard let object = value.object else { throw refusal("is a JSON \(value.typeName)") }
-        guard !object.repeatsName else { throw refusal("has a member twice") }
+        if object.repeatsName { throw refusal("has a member twice") }
         return value
     }
 
@@ -125,12 +105,10 @@ extension Okta {
         if parameters["user"] == nil, user.password?.hasSameBytes(as: parameters["password"] ?? "") != true {
             throw Refused(.loginWrong, because: "the password is not that of \(user.login); expected the user's own")
         }
-        try Refused.require(user.isActive, .loginWrong, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
+        try user.requireActive(orFail: .loginWrong)
         return OktaAuthentication(userID: user.id, moment: moment, methods: ["pwd"])
     }
 }
-
-// MARK: - What the user allows
 
 extension OktaSignInPolicy {
     /// - Returns: the answer to the client when the user refuses.
@@ -138,23 +116,21 @@ extension OktaSignInPolicy {
         guard let authentication = signIn.authentication else { return nil }
         switch parameters["action"] {
         case "allow"?:
-            let ticked = parameters.values("scope").map { ExactText($0) }
+            let ticked = parameters.values("scope")
             let asked = scopesToConsent(authentication, in: state)
             // A browser leaves a fixed box out of the form.
-            let allowed = asked.filter { $0.consent == .required || ticked.contains(ExactText($0.name)) }.map(\.name)
+            let allowed = asked.filter { $0.consent == .required || ticked.contains(exactly: $0.name) }.map(\.name)
             signIn.request.scopes.removeAll { name in asked.contains { $0.name == name } && !allowed.contains(name) }
-            guard signIn.request.scopes.isEmpty else {
-                signIn.allowedScopes = allowed
-                return nil
+            if signIn.request.scopes.isEmpty {
+                return Refused(.accessDenied, because: "the user allowed no scope; expected one or more")
             }
-            return Refused(.accessDenied, because: "the user allowed no scope; expected one or more")
+            signIn.allowedScopes = allowed
+            return nil
         case "deny"?: return Refused(.accessDenied, because: "the user did not consent; expected Allow Access")
         // The page is shown again.
         case .some, nil: return nil
         }
     }
-
-    // MARK: - The second factor on the sign-in page
 
     /// - Returns: the answer to the client when the user gives up.
     fileprivate func takeFactor(

@@ -6,12 +6,26 @@ import Wire
 /// The steps of a sign-in: second factor, consent, answer. On the page the user takes them; without it, they are taken
 /// at once (ours).
 extension OktaSignInPolicy {
-    /// Begins a sign-in, as the user who is signed in already or, if nobody is asked, anybody.
-    func begin(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var signIn = signIn
-        signIn.authentication = try authenticatedUser(call, state)
-        if signIn.authentication == nil, !isOnPage { signIn.authentication = try anybody(call, state) }
-        return try proceed(signIn, &call, &state)
+    /// Takes a sign-in as far as it goes without the user; a new one begins as the user who is signed in already or, if
+    /// nobody is asked, anybody.
+    ///
+    /// The sign-in ends when the client learns why it failed: that is its answer.
+    func proceed(
+        _ signIn: OktaSignIn, isNew: Bool = false, _ call: inout OktaCall, _ state: inout State
+    ) throws(Refused) -> Reply {
+        var next = signIn
+        do throws(Refused) {
+            if isNew { next.authentication = try authenticatedUser(call, state) }
+            if isNew, next.authentication == nil, !isOnPage { next.authentication = try anybody(call, state) }
+            if let authentication = next.authentication { try admit(authentication, to: &next, state) }
+        } catch {
+            if error.failure.reachesClient { state.finish(signIn) }
+            throw error
+        }
+        guard step(of: next, in: state) == .nothing, let authentication = next.authentication else {
+            return .respond(ask(next, &call, &state))
+        }
+        return .respond(complete(next, authentication, &call, &state))
     }
 
     /// Who is signed in already: by a session token, or by the browser's session; `nil` for nobody.
@@ -50,55 +64,34 @@ extension OktaSignInPolicy {
         return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 
-    /// Takes a sign-in as far as it goes without the user.
-    func proceed(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var signIn = signIn
-        if let authentication = signIn.authentication {
-            if let userID = authentication.userID {
-                let user = try Refused.require(
-                    state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
-                try Refused.require(
-                    user.isActive, .accessDenied, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-            }
-            try Okta.requireAssigned(authentication.userID, to: client, in: state)
-            let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
-            _ = try Okta.accessPolicy(for: client, grant.rawValue, signIn.request.scopes, at: server, in: state)
-            signIn.authentication = try secondFactor(authentication, state)
-            try takeConsent(of: &signIn, state)
+    /// Takes the steps of a user who signed in: the second factor and the consent too, if nobody is asked for them.
+    private func admit(
+        _ authentication: OktaAuthentication, to signIn: inout OktaSignIn, _ state: State
+    ) throws(Refused) {
+        if let userID = authentication.userID {
+            let user = try Refused.require(
+                state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
+            try user.requireActive(orFail: .accessDenied)
         }
-        guard step(of: signIn, in: state) == .nothing, let authentication = signIn.authentication else {
-            return .respond(ask(signIn, &call, &state))
-        }
-        return .respond(complete(signIn, authentication, &call, &state))
-    }
-
-    /// The same user with a second factor, if one is due and nobody is asked for it.
-    private func secondFactor(
-        _ authentication: OktaAuthentication, _ state: State
-    ) throws(Refused) -> OktaAuthentication {
-        guard needsSecondFactor(authentication, in: state) else { return authentication }
-        let reason = "a second factor is due by \(request.assurance?.rawValue ?? "assurance of the client")"
-        try Refused.require(
-            !asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
-        guard !factors(of: authentication, in: state).isEmpty else {
+        try Okta.requireAssigned(authentication.userID, to: client, in: state)
+        let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
+        _ = try Okta.accessPolicy(for: client, grant.rawValue, signIn.request.scopes, at: server, in: state)
+        if needsSecondFactor(authentication, in: state) {
+            let reason = "a second factor is due by \(request.assurance?.rawValue ?? "assurance of the client")"
+            try Refused.require(
+                !asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
             let kinds = isOnPage ? "factor" : "TOTP factor, which signs in by itself"
-            throw Refused(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
+            try Refused.require(
+                !factors(of: authentication, in: state).isEmpty, .acrUnmet,
+                "\(reason), and the user has no active \(kinds); expected one")
+            if !isOnPage { signIn.authentication = authentication.adding("otp") }
         }
-        return isOnPage ? authentication : authentication.adding("otp")
-    }
-
-    /// Consents for the user if nobody is asked.
-    private func takeConsent(of signIn: inout OktaSignIn, _ state: State) throws(Refused) {
-        guard let authentication = signIn.authentication, signIn.allowedScopes == nil else { return }
-        let scopes = scopesToConsent(authentication, in: state).map(\.name)
-        guard !scopes.isEmpty else { return }
-        if asksNobody {
-            let list = scopes.joined(separator: ", ")
-            throw Refused(
-                .consentRequired, ["scopes": .string(list)],
-                because:
-                    "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")
-        }
+        let scopes = signIn.allowedScopes == nil ? scopesToConsent(authentication, in: state).map(\.name) : []
+        if scopes.isEmpty { return }
+        let list = scopes.joined(separator: ", ")
+        try Refused.require(
+            !asksNobody, .consentRequired, with: ["scopes": .string(list)],
+            "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")
         if !isOnPage { signIn.allowedScopes = scopes }
     }
 
@@ -195,11 +188,15 @@ struct OktaSignInPolicy: Sendable {
         isOnPage = (client.loginMode ?? switches.loginMode) == .page
     }
 
-    /// The policy of a sign-in that has begun on the page; `nil` when its client or server is gone.
-    init?(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) {
-        guard let client = state.clients[signIn.request.clientID], let server = accounts.server(signIn.request.serverID)
-        else { return nil }
-        (request, self.client, self.server, isOnPage) = (signIn.request, client, server, true)
+    /// The policy of a sign-in that has begun on the page.
+    init(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) throws(Refused) {
+        request = signIn.request
+        guard let client = state.clients[request.clientID], let server = accounts.server(request.serverID) else {
+            throw Refused(
+                .loginUnknown,
+                because: "the fixtures no longer have client \(request.clientID) or server \(request.serverID)")
+        }
+        (self.client, self.server, isOnPage) = (client, server, true)
     }
 
     /// What the user has to do next.

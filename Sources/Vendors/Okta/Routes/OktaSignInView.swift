@@ -20,13 +20,12 @@ struct OktaSignInView: Sendable {
     /// The page for the next step of a sign-in.
     func response(to request: Request, of signIn: OktaSignIn, in state: OktaState) -> Response {
         guard let page = page(of: signIn, in: state) else { return .empty(.badRequest) }
-        var response = vendor.pages.response(page, to: request)
-        response.fields[.setCookie] = seal.setCookie
-        return response
+        return vendor.pages.response(page, to: request).with(.setCookie, seal.setCookie)
     }
 
+    /// The page; `nil` when client or server are gone.
     private func page(of signIn: OktaSignIn, in state: OktaState) -> OktaPage? {
-        guard let policy = OktaSignInPolicy(signIn, vendor.accounts, state) else { return nil }
+        guard let policy = try? OktaSignInPolicy(signIn, vendor.accounts, state) else { return nil }
         let asked = asked(by: signIn.request, policy)
         guard let authentication = signIn.authentication else { return credentialsPage(signIn, asked, state) }
         let login = authentication.userID.flatMap { state.users[$0]?.login } ?? authentication.guest ?? ""
@@ -73,9 +72,8 @@ struct OktaSignInView: Sendable {
     /// A device that said no, or nothing. Source of the first text: codes.
     private func notice(about result: OktaTransaction.Result?) -> OktaPageAlert? {
         switch result {
-        case .rejected?:
-            OktaPageAlert(failure: "direct-oob-rejected", text: "User rejected out-of-band authentication prompt.")
-        case .timeout?: OktaPageAlert(failure: "direct-expired", text: "Nobody answered on the device. Send again.")
+        case .rejected?: .init(failure: "direct-oob-rejected", text: "User rejected out-of-band authentication prompt.")
+        case .timeout?: .init(failure: "direct-expired", text: "Nobody answered on the device. Send again.")
         case .waiting?, .success?, nil: nil
         }
     }
@@ -135,7 +133,7 @@ extension Okta {
         (signIn.request.clientID, signIn.request.serverID) = (client.id, server.id)
         signIn.request.scopes = device.authorization.scopes
         let policy = OktaSignInPolicy(signIn.request, client, server, call.switches)
-        return try policy.begin(signIn, &call, &state)
+        return try policy.proceed(signIn, isNew: true, &call, &state)
     }
 
     /// The page, sealed for the browser that asked for it.
@@ -146,9 +144,7 @@ extension Okta {
         let userCode = OktaParameters(of: request)["user_code"] ?? ""
         let page = OktaPage.activate(
             seal.ticket(for: identifiers.opaque(ofLength: 20)), userCode: userCode, alert: alert)
-        var response = pages.response(page, to: request)
-        response.fields[.setCookie] = seal.setCookie
-        return response
+        return pages.response(page, to: request).with(.setCookie, seal.setCookie)
     }
 }
 

@@ -44,8 +44,7 @@ extension Okta {
     /// Exchanges a session token for the cookie of a session, and sends the browser on. Source: guide:session-cookie;
     /// that a bad token leads there too, without a cookie: ours.
     static func redirectWithSession(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        try requireForm(call)
-        let parameters = call.credentials.parameters
+        let parameters = try call.form()
         let (token, address) = (try parameters.required("token"), try parameters.required("redirectUrl"))
         guard let origin = OktaAddress(address)?.origin.text, call.isTrusted(origin, in: &state) else {
             throw Okta.refusal("redirectUrl", "is \(address); expected an address at a trusted origin")

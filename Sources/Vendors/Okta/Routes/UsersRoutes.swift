@@ -21,8 +21,7 @@ extension Okta {
         // All users are in it. Source: docs:concepts/user-profiles.
         let everyone = state.groups.everyone
         user.groups = everyone + draft.groups.filter { !everyone.contains($0) }
-        try draft.apply(to: &user, in: state, at: call.moment)
-        if let password = draft.password { call.note(password, of: user) }
+        try draft.apply(to: &user, in: state, &call)
         user.status = user.password == nil ? .provisioned : .active
         if isActivated { user.activated = call.moment } else { user.status = .staged }
         state.add(user)
@@ -43,8 +42,7 @@ extension Okta {
             body["profile"] = .object(profile)
         }
         let draft = try Fields<Okta>(body, notedBy: call.arrival).read { OktaUserDraft(&$0) }
-        try draft.apply(to: &user, in: state, at: call.moment)
-        if let password = draft.password { call.note(password, of: user) }
+        try draft.apply(to: &user, in: state, &call)
         state.change(user)
         return .json(user.json(at: call.arrival.base))
     }
@@ -88,8 +86,7 @@ extension Okta {
                 ["oldPassword", "newPassword"].map { body.nested($0, isRequired: true) { $0.text("value") } ?? "" }
             }
             try user.requirePassword(passwords[0])
-            user.setPassword(passwords[1], at: call.moment)
-            call.note(passwords[1], of: user)
+            call.setPassword(passwords[1], of: &user)
         case "change_recovery_question":
             let (password, recovery) = try call.json { body in
                 (
@@ -108,8 +105,7 @@ extension Okta {
             }
             if let new, let answer {
                 try user.requireAnswer(answer)
-                user.setPassword(new, at: call.moment)
-                call.note(new, of: user)
+                call.setPassword(new, of: &user)
                 break
             }
             let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
@@ -128,6 +124,10 @@ extension Okta {
 }
 
 extension OktaUser {
+    func requireActive(orFail failure: OktaFailure) throws(Okta.Refused) {
+        try Okta.Refused.require(isActive, failure, "\(login) is \(status.rawValue); expected ACTIVE")
+    }
+
     func requirePassword(_ text: String, as member: String = "oldPassword") throws(Okta.Refused) {
         try Okta.Refused.require(
             password?.hasSameBytes(as: text) == true, .credentialsRefused, with: ["member": .string(member)],
@@ -142,9 +142,10 @@ extension OktaUser {
 }
 
 extension OktaCall {
-    /// Notes a new password that Okta's default policy refuses. It is taken here, since those of examples say that they
-    /// are no secrets. Source: api.
-    mutating func note(_ password: String, of user: OktaUser) {
+    /// Sets a password, and notes one that Okta's default policy refuses: those of examples say that they are no secrets.
+    /// Source: api.
+    mutating func setPassword(_ password: String, of user: inout OktaUser) {
+        user.setPassword(password, at: moment)
         let separators: Set<Character> = [",", ".", "_", "#", "@", "-"]
         let (parts, text) = (user.login.lowercased().split { separators.contains($0) }, password.lowercased())
         let faults = [
@@ -163,10 +164,9 @@ extension OktaCall {
     /// The user whom the path names by id or login.
     func user(in state: OktaState) throws(Refused) -> OktaUser {
         let name = parameters["user"]
-        if let user = state.user(name) { return user }
-        throw Refused(
-            .userNotFound, ["id": .string(name)],
-            because: "no user has the id or login \(name)\(state.users.hint(to: name, by: \.login))")
+        return try Refused.require(
+            state.user(name), .userNotFound, with: ["id": .string(name)],
+            "no user has the id or login \(name)\(state.users.hint(to: name, by: \.login))")
     }
 }
 
@@ -195,10 +195,10 @@ struct OktaUserDraft {
         (login, email) = (profile?.login ?? "", profile?.email ?? "")
         (firstName, lastName) = (profile?.first ?? "", profile?.last ?? "")
         self.profile = JSONObject((profile?.others ?? []).map { ($0.name, $0.value) })
-        let credentials = body.nested("credentials") { credentials in
-            (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false))
-        }
-        (password, recovery) = (credentials?.0, credentials?.1)
+        (password, recovery) =
+            body.nested("credentials") { credentials in
+                (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false))
+            } ?? (nil, nil)
         groups = body.texts("groupIds") ?? []
     }
 
@@ -206,7 +206,7 @@ struct OktaUserDraft {
         body.nested("recovery_question", isRequired: isRequired) { ($0.text("question"), $0.text("answer")) }
     }
 
-    func apply(to user: inout OktaUser, in state: OktaState, at moment: Moment) throws(Okta.Refused) {
+    func apply(to user: inout OktaUser, in state: OktaState, _ call: inout OktaCall) throws(Okta.Refused) {
         let other = state.user(login)
         try Okta.Refused.require(
             other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
@@ -214,8 +214,8 @@ struct OktaUserDraft {
         (user.login, user.email) = (login, email.hasSameBytes(as: login) ? nil : email)
         (user.firstName, user.lastName, user.profile) = (firstName, lastName, .object(profile))
         if let recovery { (user.recoveryQuestion, user.recoveryAnswer) = (recovery.question, recovery.answer) }
-        user.lastUpdated = moment
-        if let password { user.setPassword(password, at: moment) }
+        user.lastUpdated = call.moment
+        if let password { call.setPassword(password, of: &user) }
     }
 }
 
@@ -308,19 +308,15 @@ extension Okta {
                     + "\(step.statuses.map(\.rawValue).joined(separator: ", ")) for \(name)")
         }
         let changed = state.take(step, for: user, call.identifiers, at: call.moment)
-        switch step {
-        case .expirePassword: return .json(changed.json(at: call.arrival.base))
-        case .expireWithTemporary: return .json(["tempPassword": JSON(changed.password)])
+        let (base, token) = (call.arrival.base, changed.recoveryToken ?? "")
+        return switch step {
+        case .expirePassword: .json(changed.json(at: base))
+        case .expireWithTemporary: .json(["tempPassword": JSON(changed.password)])
         case .resetPassword where !sendsEmail:
-            let address = "\(call.arrival.base)/reset_password/\(changed.recoveryToken ?? "")"
-            return .json(["resetPasswordUrl": .string(address)])
+            .json(["resetPasswordUrl": .string("\(base)/reset_password/\(token)")])
         case .activate where !sendsEmail, .reactivate where !sendsEmail:
-            let token = changed.recoveryToken ?? ""
-            return .json([
-                "activationUrl": .string("\(call.arrival.base)/tokens/\(token)/verify"),
-                "activationToken": .string(token),
-            ])
-        default: return .json([:])
+            .json(["activationUrl": .string("\(base)/tokens/\(token)/verify"), "activationToken": .string(token)])
+        default: .json([:])
         }
     }
 
@@ -331,20 +327,11 @@ extension Okta {
         if endsTokens { state.revokeGrants(of: user.id) }
         return .empty()
     }
-}
 
-/// Ends everything that a user has, at the request of a security product. Source: api.
-extension Okta {
+    /// Ends everything that a user has, at the request of a security product. Source: api; of the forms of a subject
+    /// identifier RFC 9493 section 3.2.
     static func revokeGlobally(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let subject = try call.json { $0.object("sub_id", isRequired: true) } ?? [:]
-        let user = try user(subject, call, state)
-        state.endSessions(of: user.id)
-        state.revokeGrants(of: user.id)
-        return .empty()
-    }
-
-    /// The user whom a subject identifier names (RFC 9493 section 3.2).
-    private static func user(_ subject: JSONObject, _ call: OktaCall, _ state: State) throws(Refused) -> OktaUser {
         let format = subject["format"]?.string ?? ""
         let name: String?
         switch format {
@@ -357,8 +344,11 @@ extension Okta {
             name = subject["sub"]?.string
         default: throw Refused(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }
-        return try Refused.require(
+        let user = try Refused.require(
             name.flatMap(state.user), .subIDInvalid,
             "sub_id names no user: \(name ?? "it has no id"); expected the id of a user")
+        state.endSessions(of: user.id)
+        state.revokeGrants(of: user.id)
+        return .empty()
     }
 }
