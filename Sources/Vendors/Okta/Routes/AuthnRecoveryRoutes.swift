@@ -17,29 +17,31 @@ extension Okta {
         guard var user = state.user(name) else {
             try Refused.require(
                 !isTrusted, .recoveryUserUnknown, "no user has the login or id \(name); expected one that exists")
-            return pretendRecovery(for: name, isUnlock, kind, &call)
+            // As if there were such a user, since nobody shall learn who has an account. Source: ref (authn).
+            call.findings.note(
+                "recovery-user", expected: .text("the login or id of a user"), found: .text(name),
+                note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)")
+            guard let kind else { return emailChallenge(isUnlock) }
+            return call.begin(OktaAuthn(step: .recoveryChallenge)).challenge(isUnlock, kind, call)
         }
         try Refused.require(
             !isUnlock || user.status == .lockedOut, .unlockForbidden,
             "\(user.login) is \(user.status.rawValue); expected LOCKED_OUT")
         let factor = isTrusted ? nil : kind.flatMap { state.activeFactor($0, of: user.id) }
-        if !isTrusted, let kind, factor == nil {
-            throw Refused(
-                .recoveryForbidden,
-                because: "\(user.login) has no active factor of type \(kind.rawValue); expected one, to whose phone "
-                    + "the code is sent")
-        }
+        try Refused.require(
+            isTrusted || kind == nil || factor != nil, .recoveryForbidden,
+            "\(user.login) has no active factor of type \(kind?.rawValue ?? ""); expected one, to whose phone the code "
+                + "is sent")
         if !isUnlock { user.set(.recovery, at: call.moment) }
         if let factor {
             state.change(user)
             state.sendCode(to: factor, call.identifiers)
             let authn = OktaAuthn(step: .recoveryChallenge, userID: user.id, factorID: factor.id)
-            let transaction = OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment)
-            return transaction.show(call, &state)
+            return call.begin(authn).show(call, &state)
         }
         user.recoveryToken = call.identifiers.oktaID(ofLength: 20)
         state.change(user)
-        guard isTrusted else { return .json(emailChallenge(isUnlock)) }
+        guard isTrusted else { return emailChallenge(isUnlock) }
         return .json([
             "status": "RECOVERY", "recoveryToken": JSON(user.recoveryToken), "_embedded": ["user": user.signedIn()],
             "_links": ["next": call.link("recovery/token", "recovery")],
@@ -47,24 +49,11 @@ extension Okta {
         ])
     }
 
-    /// Answers as if there were such a user, since nobody shall learn who has an account. Source: ref (authn).
-    private static func pretendRecovery(
-        for name: String, _ isUnlock: Bool, _ kind: OktaFactor.Kind?, _ call: inout OktaCall
-    ) -> Reply {
-        call.findings.note(
-            "recovery-user", expected: .text("the login or id of a user"), found: .text(name),
-            note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)")
-        guard let kind else { return .json(emailChallenge(isUnlock)) }
-        let authn = OktaAuthn(step: .recoveryChallenge)
-        let transaction = OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment)
-        return transaction.challenge(isUnlock, kind, call)
-    }
-
-    private static func emailChallenge(_ isUnlock: Bool) -> JSON {
-        [
+    private static func emailChallenge(_ isUnlock: Bool) -> Reply {
+        .json([
             "status": "RECOVERY_CHALLENGE", "factorResult": "WAITING", "factorType": "EMAIL",
             "recoveryType": isUnlock ? "UNLOCK" : "PASSWORD",
-        ]
+        ])
     }
 
     /// Verifies the code that a recovery sent to a phone, or sends another one.
@@ -72,17 +61,15 @@ extension Okta {
         let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
         let (transaction, user) = try call.transaction(token, at: [.recoveryChallenge], in: state)
         let kind = call.parameters["kind"].lowercased()
-        guard let factor = state.factors[transaction.content.factorID ?? ""], factor.kind.rawValue == kind else {
-            throw Refused(
-                .routeNotFound,
-                because: "found recovery/factors/\(kind); expected the channel that the recovery began with")
-        }
+        let factor = try Refused.require(
+            state.factors[transaction.content.factorID ?? ""].flatMap { $0.kind.rawValue == kind ? $0 : nil },
+            .routeNotFound, "found recovery/factors/\(kind); expected the channel that the recovery began with")
         if isAgain {
             state.sendCode(to: factor, call.identifiers)
             return transaction.show(call, &state)
         }
         try call.use(code, of: factor, as: "token", &state)
-        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
+        return transaction.recover(user, call, &state)
     }
 
     static func redeemRecoveryToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -90,23 +77,24 @@ extension Okta {
         let user = try Refused.require(
             state.users.all.first { $0.recoveryToken?.hasSameBytes(as: token) == true && !$0.isActive },
             .stateTokenInvalid, "no user has this recoveryToken; expected one that was not used")
-        let transaction = OktaTicket(
-            call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
-        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
+        return call.begin(OktaAuthn(userID: user.id)).recover(user, call, &state)
     }
 
     static func answerRecoveryQuestion(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (token, answer) = try call.json { ($0.text("stateToken"), $0.text("answer")) }
         let (transaction, user) = try call.transaction(token, at: [.recovery], in: state)
         try user.requireAnswer(answer)
-        return transaction.recover(user, asks: false, call, &state)
+        return transaction.recover(user, hasAnswered: true, call, &state)
     }
 }
 
 extension Okta.Transaction {
     /// What comes after what the user has shown: the question, the end of a lockout, or a new password.
-    fileprivate func recover(_ user: OktaUser, asks: Bool, _ call: OktaCall, _ state: inout OktaState) -> Reply {
+    fileprivate func recover(
+        _ user: OktaUser, hasAnswered: Bool = false, _ call: OktaCall, _ state: inout OktaState
+    ) -> Reply {
         var (transaction, user) = (self, user)
+        let asks = !hasAnswered && user.recoveryQuestion != nil
         if !asks, user.status == .lockedOut {
             user.set(.active, at: call.moment)
             state.change(user)
@@ -117,17 +105,20 @@ extension Okta.Transaction {
         return transaction.show(call, &state)
     }
 
+    /// How every answer about it begins.
+    var opening: JSONObject {
+        ["stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(content.step.rawValue)]
+    }
+
     /// Asks for the code of a recovery, without a word on its user. Source: ref (authn), with the case of its examples.
     func challenge(_ isUnlock: Bool, _ kind: OktaFactor.Kind, _ call: OktaCall) -> Reply {
         let path = "recovery/factors/\(kind.rawValue.uppercased())"
-        return .json([
-            "stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(content.step.rawValue),
-            "factorType": .string(kind == .sms ? "SMS" : kind.rawValue),
-            "recoveryType": isUnlock ? "UNLOCK" : "PASSWORD",
-            "_links": [
-                "next": call.link(path + "/verify", "verify"), "cancel": call.link("cancel"),
-                "resend": call.link(path + "/resend", kind.rawValue),
-            ],
-        ])
+        var answer = opening
+        answer.append("factorType", .string(kind == .sms ? "SMS" : kind.rawValue))
+        answer.append("recoveryType", isUnlock ? "UNLOCK" : "PASSWORD")
+        let resend = call.link(path + "/resend", kind.rawValue)
+        let next = call.link(path + "/verify", "verify")
+        answer.append("_links", ["next": next, "cancel": call.link("cancel"), "resend": resend])
+        return .json(.object(answer))
     }
 }

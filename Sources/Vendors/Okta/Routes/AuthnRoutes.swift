@@ -45,18 +45,14 @@ extension Okta {
         if let token { return try call.transaction(token, in: state).0.show(call, &state) }
         let user = try Refused.require(
             state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
-        guard let known = user.password, known.hasSameBytes(as: password) else {
-            throw Refused(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
-        }
+        try user.requirePassword(password, orFail: .authnFailed)
         if user.status == .lockedOut, call.switches.authnLockout == .show {
             return .json(["status": "LOCKED_OUT", "_links": ["next": call.link("recovery/unlock", "unlock")]])
         }
         try Refused.require(
             user.isActive || user.status == .passwordExpired, .authnFailed,
             "\(user.login) is \(user.status.rawValue); expected ACTIVE or PASSWORD_EXPIRED")
-        let transaction = OktaTicket(
-            call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
-        return transaction.proceed(of: user, call, &state)
+        return call.begin(OktaAuthn(userID: user.id)).proceed(of: user, call, &state)
     }
 
     /// Verifies a factor; without a code it is sent, or the device asked.
@@ -80,7 +76,6 @@ extension Okta {
             state.sendCode(to: factor, call.identifiers)
             return transaction.show(call, &state)
         case .totp, .sms, .call, .question:
-            guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
             try call.use(code, of: factor, &state)
         }
         transaction.content.note(factor)
@@ -157,7 +152,7 @@ extension Okta.Transaction {
     /// What comes after what the user has shown: a further step, or the session token.
     fileprivate func proceed(of user: OktaUser, _ call: OktaCall, _ state: inout OktaState) -> Reply {
         var transaction = self
-        let hasFactor = state.factors(of: user.id).contains { $0.status == .active }
+        let hasFactor = !state.activeFactors(of: user.id).isEmpty
         let isVerified = transaction.content.methods.contains("mfa")
         if call.switches.authnMFA != .off, hasFactor, !isVerified {
             transaction.content.step = .mfaRequired
@@ -200,41 +195,34 @@ extension Okta.Transaction {
         case .recoveryChallenge: return challenge(user.status == .lockedOut, factor.kind, call)
         case .recovery: links.append("next", call.link("recovery/answer", "answer"))
         case .mfaRequired:
-            let factors = state.factors(of: user.id).filter { $0.status == .active }
-            embedded.append(
-                "factors", .array(factors.map { $0.inAuthn(of: user, call.link("factors/\($0.id)/verify")) }))
+            let factors = state.activeFactors(of: user.id).map {
+                $0.inAuthn(of: user, call.link("factors/\($0.id)/verify"))
+            }
+            embedded.append("factors", .array(factors))
         case .mfaEnroll:
-            let questions: JSON = [
-                "href": .string("\(call.arrival.base)/api/v1/users/\(user.id)/factors/questions"),
-                "hints": ["allow": ["GET"]],
-            ]
-            embedded.append(
-                "factors",
-                .array(
-                    OktaFactor.Kind.allCases.map { kind in
-                        var links: JSONObject = ["enroll": call.link("factors")]
-                        if kind == .question { links.append("questions", questions) }
-                        return [
-                            "factorType": .string(kind.rawValue), "provider": "OKTA", "vendorName": "OKTA",
-                            "status": "NOT_SETUP", "enrollment": "REQUIRED", "_links": .object(links),
-                        ]
-                    }))
-        case .mfaEnrollActivate:
-            let path = "factors/\(factor.id)/lifecycle"
+            let factors = OktaFactor.Kind.allCases.map { kind -> JSON in
+                var links: JSONObject = ["enroll": call.link("factors")]
+                let questions = "\(call.arrival.base)/api/v1/users/\(user.id)/factors/questions"
+                if kind == .question { links.append("questions", .link(questions, "GET")) }
+                return [
+                    "factorType": .string(kind.rawValue), "provider": "OKTA", "vendorName": "OKTA",
+                    "status": "NOT_SETUP", "enrollment": "REQUIRED", "_links": .object(links),
+                ]
+            }
+            embedded.append("factors", .array(factors))
+        case .mfaEnrollActivate, .mfaChallenge:
+            let isNew = authn.step == .mfaEnrollActivate
+            let path = "factors/\(factor.id)/" + (isNew ? "lifecycle" : "verify")
             embedded.append("factor", factor.inAuthn(of: user, nil))
-            links.append("next", call.link(path + "/activate", "activate"))
+            let name = isNew ? "activate" : result == nil ? "verify" : "poll"
+            links.append("next", call.link(path + (isNew ? "/activate" : ""), name))
             links.append("prev", call.link("previous"))
-            if factor.phone != nil { links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)]) }
-        case .mfaChallenge:
-            embedded.append("factor", factor.inAuthn(of: user, nil))
-            links.append("next", call.link("factors/\(factor.id)/verify", result == nil ? "verify" : "poll"))
-            links.append("prev", call.link("previous"))
-            links.append("resend", [call.link("factors/\(factor.id)/verify/resend", factor.kind.rawValue)])
+            if !isNew || factor.phone != nil {
+                links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)])
+            }
         }
         links.append("cancel", call.link("cancel"))
-        var answer: JSONObject = [
-            "stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(authn.step.rawValue),
-        ]
+        var answer = opening
         if authn.step == .recovery { answer.append("recoveryType", user.status == .lockedOut ? "UNLOCK" : "PASSWORD") }
         if let result { answer.append("factorResult", .string(result.rawValue)) }
         answer.append("_embedded", .object(embedded))
@@ -244,11 +232,12 @@ extension Okta.Transaction {
 }
 
 extension OktaCall {
+    func begin(_ authn: OktaAuthn) -> Okta.Transaction {
+        OktaTicket(identifiers.opaque(ofLength: 42), for: authn, at: moment)
+    }
+
     func link(_ path: String, _ name: String? = nil) -> JSON {
-        var link: JSONObject = name.map { ["name": .string($0)] } ?? [:]
-        link.append("href", .string("\(arrival.base)/api/v1/authn/\(path)"))
-        link.append("hints", ["allow": ["POST"]])
-        return .object(link)
+        .link("\(arrival.base)/api/v1/authn/\(path)", "POST", named: name)
     }
 
     /// The transaction of a state token, which lasts as long again once it is kept, and its user.

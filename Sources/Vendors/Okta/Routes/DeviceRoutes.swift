@@ -16,7 +16,7 @@ extension Okta {
         let id = call.identifiers.uuid()
         var userCode: String
         repeat {
-            userCode = OktaUserCode.draw(from: call.identifiers)
+            userCode = call.identifiers.text(8, of: OktaDeviceGrant.alphabet)
         } while state.deviceGrants[named: ExactText(userCode)] != nil
         let device = OktaDeviceGrant(
             id: id, userCode: userCode,
@@ -47,8 +47,7 @@ extension OktaCall {
 /// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
 extension OktaTokenRequest {
     func redeemDeviceCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let code = try parameters.required("device_code")
-        let device = try device(code, in: state, at: call.moment)
+        let device = try device(try parameters.required("device_code"), in: state, at: call.moment)
         switch device.status {
         case .pending: throw poll(device, &call, &state)
         case .denied:
@@ -67,20 +66,14 @@ extension OktaTokenRequest {
         let device = try Refused.require(
             state.deviceGrants[code], .deviceCodeInvalid,
             "found a device code that is unknown here; expected one of this sandbox")
-        let first = device.authorization
-        let complaint: String? =
-            if !first.clientID.hasSameBytes(as: client.id) {
-                "found client \(client.id); expected \(first.clientID), which got the device code"
-            } else if !first.serverID.hasSameBytes(as: server.id) {
-                "found server \(server.id); expected \(first.serverID), which gave the device code"
-            } else if device.status == .used {
-                "found a device code that was used; expected one use"
-            } else if moment >= device.expires + OktaDeviceGrant.memory {
-                "the device code expired at \(device.expires.rfc3339), long ago; expected a poll before"
-            } else {
-                nil
-            }
-        if let complaint { throw Refused(.deviceCodeInvalid, because: complaint) }
+        try requireOwn(
+            device.authorization, (.deviceCodeInvalid, .deviceCodeInvalid), "which got the device code",
+            "which gave the device code")
+        try Refused.require(
+            device.status != .used, .deviceCodeInvalid, "found a device code that was used; expected one use")
+        try Refused.require(
+            moment < device.expires + OktaDeviceGrant.memory, .deviceCodeInvalid,
+            "the device code expired at \(device.expires.rfc3339), long ago; expected a poll before")
         try Refused.require(
             moment < device.expires, .deviceCodeExpired,
             "the device code expired at \(device.expires.rfc3339); expected a poll before")
@@ -123,6 +116,8 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
     static let mostOpen = 1000
     /// ours: nobody waits longer than a code lives.
     static let longestInterval = 600
+    /// Of user codes: capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
+    static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
 
     enum Status: String, CaseIterable, RecordValue { case pending, approved, denied, used }
 
@@ -166,22 +161,12 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
     }
 }
 
-/// The code that a user types to distinguish a device's request from others.
-enum OktaUserCode {
-    /// Capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
-    private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
-
-    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(8, of: alphabet) }
-
-    /// What a user meant: case, blanks and hyphens do not count (observed, widget).
-    static func read(_ text: String) -> String { String(text.uppercased().filter { $0 != "-" && !$0.isWhitespace }) }
-}
-
 extension OktaState {
-    /// The device that waits for an answer under a user code, as a user types it; `nil` for an unknown, answered or
-    /// expired one.
+    /// The device that waits for an answer under a user code; `nil` for an unknown, answered or expired one. Case, blanks
+    /// and hyphens do not count (observed, widget).
     func openDevice(_ userCode: String, at moment: Moment) -> OktaDeviceGrant? {
-        deviceGrants[named: ExactText(OktaUserCode.read(userCode))].flatMap { $0.isOpen(at: moment) ? $0 : nil }
+        let meant = userCode.uppercased().filter { $0 != "-" && !$0.isWhitespace }
+        return deviceGrants[named: ExactText(meant)].flatMap { $0.isOpen(at: moment) ? $0 : nil }
     }
 
     /// How many devices of a client wait for an answer; those that need not be remembered any more are removed first.
@@ -194,9 +179,8 @@ extension OktaState {
     }
 
     mutating func answer(_ device: OktaDeviceGrant, _ authorization: OktaAuthorization, approves: Bool) {
-        deviceGrants.change(device.key) { device in
-            device.authorization = authorization
-            device.status = approves ? .approved : .denied
+        deviceGrants.change(device.key) {
+            ($0.authorization, $0.status) = (authorization, approves ? .approved : .denied)
         }
     }
 }

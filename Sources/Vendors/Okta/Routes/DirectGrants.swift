@@ -23,15 +23,14 @@ extension OktaTokenRequest {
         try requireAnswer(to: challenge.content, in: &state, at: call.moment)
         let userID = challenge.content.authorization.userID ?? ""
         let method = challenge.content.channel.factor.method
-        return try passFirstFactor(method, of: userID, scopes, &call, &state) { state in
-            state.oobChallenges.change(challenge.key) { $0.isUsed = true }
+        return try passFirstFactor(method, of: userID, scopes, &call, &state) {
+            $0.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
     }
 
     /// The grant `mfa-otp`: a one-time password after another factor.
     func redeemSecondOneTimePassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let text = try parameters.required("mfa_token")
-        let token = try mfaToken(text, in: state, at: call.moment)
+        let token = try mfaToken(try parameters.required("mfa_token"), in: state, at: call.moment)
         try requireSameScopes(token.content)
         let factor = try secondFactor(.totp, after: token.content, in: state)
         try use(parameters["otp"], of: factor, in: &state, at: call.moment)
@@ -81,10 +80,9 @@ extension OktaTokenRequest {
     private func requireAnswer(
         to challenge: OktaOOBChallenge, in state: inout State, at moment: Moment
     ) throws(Refused) {
-        guard let factor = state.factors[challenge.factorID], factor.status == .active else {
-            throw Refused(
-                .directFactorUnusable, because: "found factor \(challenge.factorID) removed; expected it active")
-        }
+        let factor = try Refused.require(
+            state.factors[challenge.factorID].flatMap { $0.status == .active ? $0 : nil }, .directFactorUnusable,
+            "found factor \(challenge.factorID) removed; expected it active")
         guard let id = challenge.transactionID else {
             return try use(try parameters.required("binding_code"), of: factor, in: &state, at: moment)
         }
@@ -167,7 +165,7 @@ extension OktaTokenRequest {
     /// A sign-in that waits for its second factor, if this request continues it.
     func mfaToken(_ text: String, in state: State, at moment: Moment) throws(Refused) -> OktaTicket<OktaAuthorization> {
         let token = try redeemable(state.mfaTokens[text], "mfa_token", at: moment)
-        try requireSame(token.content)
+        try requireOwn(token.content, (.directClient, .directServer), "as in the first request")
         try Okta.requireActive(token.content, in: state, orFail: .directExpired)
         return token
     }
@@ -176,7 +174,8 @@ extension OktaTokenRequest {
     func oobChallenge(in state: State, at moment: Moment) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
         let known = state.oobChallenges[try parameters.required("oob_code")]
         let challenge = try redeemable(known, "oob_code", at: moment)
-        try requireSame(challenge.content.authorization)
+        try requireOwn(
+            challenge.content.authorization, (.directClient, .directServer), "as in the first request")
         return challenge
     }
 
@@ -192,18 +191,6 @@ extension OktaTokenRequest {
         Refused(
             .directExpired, ["parameter": .string(parameter)],
             because: "\(found) as \(parameter); expected one that is less than 300 s old, used once")
-    }
-
-    /// Whether client, server and scopes are those of the first request.
-    private func requireSame(_ first: OktaAuthorization) throws(Refused) {
-        try Refused.require(
-            first.clientID.hasSameBytes(as: client.id), .directClient,
-            with: ["client": .string(client.id), "original": .string(first.clientID)],
-            "found client \(client.id); expected \(first.clientID), as in the first request")
-        try Refused.require(
-            first.serverID.hasSameBytes(as: server.id), .directServer,
-            with: ["server": .string(server.id), "original": .string(first.serverID)],
-            "found server \(server.id); expected \(first.serverID), as in the first request")
     }
 
     func requireSameScopes(_ first: OktaAuthorization) throws(Refused) {
@@ -230,17 +217,6 @@ extension OktaClient {
     var secondGrants: [OktaGrantType] { [.mfaOTP, .mfaOOB].filter { allows($0.rawValue) } }
 }
 
-extension OktaGrantType {
-    /// The factors that a grant for a second factor takes.
-    fileprivate var factors: [OktaFactor.Kind] {
-        switch self {
-        case .otp, .mfaOTP: [.totp]
-        case .oob, .mfaOOB: OktaChannel.allCases.map(\.factor)
-        case .authorizationCode, .refreshToken, .password, .clientCredentials, .deviceCode, .tokenExchange: []
-        }
-    }
-}
-
 extension [OktaGrantType] {
     var names: String { map(\.rawValue).joined(separator: " or ") }
 }
@@ -259,14 +235,17 @@ extension OktaFactor.Kind {
 }
 
 extension OktaState {
+    func activeFactors(of userID: String) -> [OktaFactor] { factors(of: userID).filter { $0.status == .active } }
+
     /// The user's active factor of a kind; the first one, if there are more (ours).
     func activeFactor(_ kind: OktaFactor.Kind, of userID: String) -> OktaFactor? {
-        factors(of: userID).first { $0.kind == kind && $0.status == .active }
+        activeFactors(of: userID).first { $0.kind == kind }
     }
 
-    /// Whether a user has a factor for a grant, other than the one that was shown.
+    /// Whether a user has a factor for a grant of a second factor, other than the one that was shown.
     func offers(_ grant: OktaGrantType, to authorization: OktaAuthorization) -> Bool {
-        grant.factors.contains { kind in
+        let kinds = grant == .mfaOTP ? [.totp] : OktaChannel.allCases.map(\.factor)
+        return kinds.contains { kind in
             !authorization.methods.contains(kind.method) && activeFactor(kind, of: authorization.userID ?? "") != nil
         }
     }

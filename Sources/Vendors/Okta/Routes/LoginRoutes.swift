@@ -1,6 +1,7 @@
 import Emulation
 import HTTPTypes
 import JSON
+import Tokens
 import Wire
 
 /// The sign-in page (all ours).
@@ -178,5 +179,214 @@ extension OktaSignIn {
         var signIn = self
         (signIn.authentication, signIn.challenge) = (authentication.adding(OktaFactor.Kind.push.method), nil)
         return signIn
+    }
+}
+
+struct OktaSignInView: Sendable {
+    /// ours: who has more users than that types the login.
+    private static let mostUsers = 100
+
+    let vendor: Okta
+    let base: String
+    let seal: OktaPageSeal
+    /// `nil` when no device is waited for.
+    var moment: Moment?
+    var alert: OktaPageAlert?
+    /// What was sent, when the page is shown again.
+    var sent: OktaParameters?
+
+    /// The page for the next step of a sign-in.
+    func response(to request: Request, of signIn: OktaSignIn, in state: OktaState) -> Response {
+        guard let page = page(of: signIn, in: state) else { return .empty(.badRequest) }
+        return vendor.pages.response(page, to: request).with(.setCookie, seal.setCookie)
+    }
+
+    /// The page; `nil` when client or server are gone.
+    private func page(of signIn: OktaSignIn, in state: OktaState) -> OktaPage? {
+        guard let policy = try? OktaSignInPolicy(signIn, vendor.accounts, state) else { return nil }
+        let asked = asked(by: signIn.request, policy)
+        guard let authentication = signIn.authentication else { return credentialsPage(signIn, asked, state) }
+        let login = authentication.userID.flatMap { state.users[$0]?.login } ?? authentication.guest ?? ""
+        let ticket = seal.ticket(for: signIn.id)
+        guard policy.step(of: signIn, in: state) == .secondFactor else {
+            let scopes = policy.scopesToConsent(authentication, in: state).map { scope in
+                OktaPage.Scope(
+                    name: scope.name, text: scope.display.isEmpty ? scope.name : scope.display,
+                    isRequired: scope.consent == .required)
+            }
+            return .consent(ticket, asked, login: login, scopes: scopes, alert: alert)
+        }
+        let factors = policy.factors(of: authentication, in: state)
+        let result = moment.flatMap { signIn.challengeResult(in: state, at: $0) }
+        let chosen = factors.first { $0.id == sent?["factor"] ?? signIn.factorID } ?? factors.first
+        return .secondFactor(
+            ticket, asked, login: login,
+            factors: factors.map { .init(id: $0.id, type: $0.kind.rawValue, text: $0.text) }, chosen: chosen?.id,
+            push: result == .waiting ? .init(number: chosen?.numberChallenge) : nil,
+            alert: alert ?? notice(about: result))
+    }
+
+    private func credentialsPage(_ signIn: OktaSignIn, _ asked: OktaPageRequest, _ state: OktaState) -> OktaPage {
+        let factors = Dictionary(grouping: state.factors.all.filter { $0.status == .active }) { ExactText($0.userID) }
+        let users = state.users.all.prefix(Self.mostUsers).map { user in
+            OktaPage.User(
+                login: user.login, name: user.name, status: user.status.rawValue,
+                factors: factors[user.key]?.map(\.kind.rawValue) ?? [])
+        }
+        let entered = OktaPage.Entered(
+            username: sent?["username"] ?? signIn.request.loginHint ?? "", subject: sent?["subject"] ?? "",
+            idClaims: sent?["id_claims"] ?? "", accessClaims: sent?["access_claims"] ?? "")
+        return .signIn(seal.ticket(for: signIn.id), asked, users: users, entered: entered, alert: alert)
+    }
+
+    private func asked(by request: OktaAuthorizeRequest, _ policy: OktaSignInPolicy) -> OktaPageRequest {
+        let prompt = request.prompts.map(\.rawValue).joined(separator: " ")
+        return OktaPageRequest(
+            clientID: request.clientID, clientName: policy.client.name, issuer: policy.server.issuer(at: base),
+            redirectURI: request.redirectURI.isEmpty ? nil : request.redirectURI, scopes: request.scopes,
+            prompt: prompt.isEmpty ? nil : prompt, acrValues: request.acrValues, isPushed: request.pushedID != nil)
+    }
+
+    /// A device that said no, or nothing. Source of the first text: codes.
+    private func notice(about result: OktaTransaction.Result?) -> OktaPageAlert? {
+        switch result {
+        case .rejected?: .init(failure: "direct-oob-rejected", text: "User rejected out-of-band authentication prompt.")
+        case .timeout?: .init(failure: "direct-expired", text: "Nobody answered on the device. Send again.")
+        case .waiting?, .success?, nil: nil
+        }
+    }
+}
+
+extension OktaFactor {
+    /// What the user reads in a list of factors.
+    fileprivate var text: String {
+        switch kind {
+        case .push: "Push to the device"
+        case .totp: "Code of the authenticator app"
+        case .question: OktaQuestion.known.first { $0.id == question }?.text ?? "Security question"
+        case .sms: "Text message to \(phone ?? "the phone")"
+        case .call: "Call to \(phone ?? "the phone")"
+        }
+    }
+}
+
+extension OktaPageAlert {
+    /// The alert of the page that is shown again after a failure; `nil` for failures that end otherwise.
+    init?(_ failure: OktaFailure) {
+        guard let (text, fields) = Self.known[failure] else { return nil }
+        self.init(failure: failure.rawValue, text: text, fields: fields)
+    }
+
+    /// Source of the texts: widget for the first, codes for those about passcodes; that about claims is ours.
+    private static let known: [OktaFailure: (String, [String])] = [
+        .loginWrong: ("Unable to sign in", ["username", "password"]),
+        .loginClaimsInvalid: ("The claims are not a JSON object", ["id_claims", "access_claims"]),
+        .factorCodeWrong: ("Invalid Passcode/Answer", ["passcode"]),
+        .factorCodeUsed: ("Each code can only be used once. Please wait for a new code and try again.", ["passcode"]),
+    ]
+}
+
+/// The page on which a user lets a device sign in. The path is documented (guide:device-authorization-grant), the form
+/// is ours.
+extension Okta {
+    static func showActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        _ = call.credentials.parameters["user_code"]
+        return .respond(call.vendor.activationPage(call.request, call.identifiers, at: call.arrival.base))
+    }
+
+    static func submitActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let parameters = call.credentials.parameters
+        try OktaPageSeal.check(parameters, of: call)
+        let device = try Refused.require(
+            state.openDevice(parameters["user_code"] ?? "", at: call.moment), .userCodeInvalid,
+            "found a user code that is unknown, answered or expired; expected that of a waiting device")
+        guard let client = state.clients[device.authorization.clientID],
+            let server = call.vendor.accounts.server(device.authorization.serverID)
+        else {
+            throw Refused(
+                .userCodeInvalid, because: "the fixtures no longer have the device's client or server; expected both")
+        }
+        var signIn = OktaSignIn()
+        (signIn.deviceCode, signIn.began) = (device.id, call.moment)
+        (signIn.request.clientID, signIn.request.serverID) = (client.id, server.id)
+        signIn.request.scopes = device.authorization.scopes
+        let policy = OktaSignInPolicy(signIn.request, client, server, call.switches)
+        return try policy.proceed(signIn, isNew: true, &call, &state)
+    }
+
+    /// The page, sealed for the browser that asked for it.
+    func activationPage(
+        _ request: Request, _ identifiers: IdentifierSource, at base: String, alert: OktaPageAlert? = nil
+    ) -> Response {
+        let seal = OktaPageSeal(request, identifiers, at: base)
+        let userCode = OktaParameters(of: request)["user_code"] ?? ""
+        let page = OktaPage.activate(
+            seal.ticket(for: identifiers.opaque(ofLength: 20)), userCode: userCode, alert: alert)
+        return pages.response(page, to: request).with(.setCookie, seal.setCookie)
+    }
+}
+
+/// Distinguishes forms of this server's own pages from forged ones: a page's form carries a value made of a cookie,
+/// which no other site can read.
+struct OktaPageSeal {
+    private static let cookieName = "understudy_tx"
+
+    private let cookie: String
+    private var attributes = ""
+
+    /// The seal of the browser that sent a request; a browser without a cookie gets one.
+    init(_ request: Request, _ identifiers: IdentifierSource, at base: String) {
+        cookie = request.cookie(Self.cookieName) ?? identifiers.opaque(ofLength: 43)
+        attributes = Self.attributes(of: request, at: base)
+    }
+
+    private init(cookie: String) { self.cookie = cookie }
+
+    /// Whether the browser has been shown a page.
+    static func isKnown(to request: Request) -> Bool { request.cookie(cookieName) != nil }
+
+    var setCookie: String { "\(Self.cookieName)=\(cookie)\(attributes)" }
+
+    /// What every cookie says behind its value. A sandbox that the path selects has cookies of its own (ours).
+    static func attributes(of request: Request, at base: String) -> String {
+        let path = OktaAddress(base)?.path.text ?? "/"
+        return "; Path=\(path.hasSuffix("/") ? path : path + "/"); HttpOnly; SameSite=Lax"
+            + (request.connection.isSecure ? "; Secure" : "")
+    }
+
+    func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
+
+    private func csrf(for tx: String) -> String {
+        Base64URL.encode(Digest.sha256(Array("understudy csrf \(tx) \(cookie)".utf8)))
+    }
+
+    /// Checks that a form was filled in on a page of this server, by the browser that the page was for.
+    static func check(_ parameters: OktaParameters, of call: OktaCall) throws(Okta.Refused) {
+        let cookie = try Okta.Refused.require(
+            call.request.cookie(cookieName), .loginForged,
+            "found no cookie \(cookieName); expected the one that comes with the page")
+        guard let tx = parameters["tx"], let csrf = parameters["csrf"],
+            csrf.hasSameBytes(as: OktaPageSeal(cookie: cookie).csrf(for: tx))
+        else {
+            throw Okta.Refused(
+                .loginForged,
+                because: "found a csrf that does not fit tx and the cookie \(cookieName); expected that of the page")
+        }
+        if let foreign = foreignOrigin(of: call) {
+            throw Okta.Refused(.loginForged, because: "found a form from \(foreign); expected \(call.arrival.base)")
+        }
+    }
+
+    /// Where a form was sent from, if not from here.
+    private static func foreignOrigin(of call: OktaCall) -> String? {
+        guard let origin = call.request.fields[.origin] else { return nil }
+        if origin == "null" {
+            // Browsers hide the origin of pages without a referrer, and say by another field that it is this server's.
+            let site = call.request.fields[.fetchSite]
+            return site == nil || site == "same-origin" ? nil : "a page that hides its origin (\(site ?? ""))"
+        }
+        let own = call.arrival.sandbox.addresses.compactMap { OktaRedirectTarget($0)?.origin }
+        let asked = call.request.authority.map { ["http://\($0)", "https://\($0)"] } ?? []
+        return (own + asked).contains(exactly: origin.lowercased()) ? nil : origin
     }
 }

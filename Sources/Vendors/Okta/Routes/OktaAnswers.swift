@@ -41,6 +41,16 @@ extension Okta {
     }
 }
 
+extension JSON {
+    /// A link with the methods that its address has.
+    static func link(_ address: String, _ methods: JSON..., named name: String? = nil) -> JSON {
+        var link: JSONObject = name.map { ["name": .string($0)] } ?? [:]
+        link.append("href", .string(address))
+        link.append("hints", ["allow": .array(methods)])
+        return .object(link)
+    }
+}
+
 extension Moment {
     /// As Okta shows times in answers: whole seconds. Source: recorded answers (pysdk).
     var shown: String { Moment(unixSeconds: Double(wholeSeconds)).rfc3339 }

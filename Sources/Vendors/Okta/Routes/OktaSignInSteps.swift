@@ -38,7 +38,7 @@ extension OktaSignInPolicy {
             (authentication.moment, authentication.sessionToken) = (call.moment, token)
             return authentication
         }
-        let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
+        let session = call.ownSession(in: state)
         if let session, !request.prompts.contains(.login), accepts(session, at: call.moment) {
             return OktaAuthentication(
                 userID: session.userID, moment: session.authenticated, methods: session.methods, sessionID: session.id)
@@ -229,7 +229,7 @@ struct OktaSignInPolicy: Sendable {
     /// The second factors with which the user can sign in; without a page, only one that needs nobody (ours).
     func factors(of authentication: OktaAuthentication, in state: OktaState) -> [OktaFactor] {
         guard let userID = authentication.userID else { return [] }
-        return state.factors(of: userID).filter { $0.status == .active && (isOnPage || $0.kind == .totp) }
+        return state.activeFactors(of: userID).filter { isOnPage || $0.kind == .totp }
     }
 
     /// The scopes to which the user must still consent. Source: guide:request-user-consent; org never asks (ref).

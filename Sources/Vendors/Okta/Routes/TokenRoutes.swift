@@ -25,10 +25,8 @@ extension Okta {
     ) throws(Refused) {
         guard let id = authorization.userID else { return }
         let status = state.users[id]?.status
-        guard status == .active else {
-            let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
-            throw Refused(failure, because: "found \(found), \(id); expected ACTIVE")
-        }
+        let found = status.map { "is \($0.rawValue)" } ?? "was removed"
+        try Refused.require(status == .active, failure, "found a user who \(found), \(id); expected ACTIVE")
     }
 }
 
@@ -86,11 +84,6 @@ extension OktaTokenRequest {
         let name = try parameters.required("username")
         let password = try parameters.required("password")
         let scopes = try server.scopes(of: parameters.words("scope"))
-        let user = try user(name, password, in: state)
-        return try passFirstFactor("pwd", of: user.id, scopes, &call, &state)
-    }
-
-    private func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
         let user = try Refused.require(
             state.user(name), .passwordWrong, "found username \(name); expected the id or login of a user")
         guard let known = user.password, Digest.areEqual(Array(known.utf8), Array(password.utf8)) else {
@@ -101,15 +94,15 @@ extension OktaTokenRequest {
             "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
         try Refused.require(
             user.isActive, .passwordWrong, "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
-        return user
+        return try passFirstFactor("pwd", of: user.id, scopes, &call, &state)
     }
 
     // MARK: - The grant `client_credentials`: a service acts for itself
 
     func grantToClient(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var authorization = OktaAuthorization(clientID: client.id, serverID: server.id)
-        authorization.scopes = server.isOrg ? try orgScopes(call) : try customScopes()
-        return try grantTokens(authorization, &call, &state)
+        let scopes = server.isOrg ? try orgScopes(call) : try customScopes()
+        return try grantTokens(
+            OktaAuthorization(clientID: client.id, serverID: server.id, scopes: scopes), &call, &state)
     }
 
     /// The org server grants `okta.*` scopes to services that sign their requests.
@@ -123,21 +116,19 @@ extension OktaTokenRequest {
         try Refused.require(
             client.type == .service, .orgClientType,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
-        let words = try asked()
+        let words = try server.distinctScopes(of: parameters.words("scope"))
         let granted = words.filter { client.grantedScopes.contains(exactly: $0) }
-        guard !granted.isEmpty else {
-            let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
-            throw Refused(
-                .orgScopes,
-                because: "found scope \(words.joined(separator: " ")); expected some of what \(client.id) was granted: "
-                    + "\(expected)")
-        }
+        let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
+        try Refused.require(
+            !granted.isEmpty, .orgScopes,
+            "found scope \(words.joined(separator: " ")); expected some of what \(client.id) was granted: \(expected)")
         return granted
     }
 
     /// A custom server grants its own scopes, unless a user would have to consent.
     private func customScopes() throws(Refused) -> [String] {
-        let words = try asked()
+        let named = parameters.words("scope")
+        let words = try server.distinctScopes(of: named.isEmpty ? server.defaultScopes : named)
         try Refused.require(
             !words.contains("openid"), .scopeOpenidService,
             "found scope openid, which is about a user, and a service has none; expected some of \(server.scopeNames)")
@@ -152,17 +143,6 @@ extension OktaTokenRequest {
             "found \(refused.joined(separator: " ")), to which users must consent; expected other scopes")
         return words
     }
-
-    /// The scopes of the request, each once.
-    private func asked() throws(Refused) -> [String] {
-        var words: [String] = []
-        for word in parameters.words("scope") where !words.contains(exactly: word) {
-            words.append(word)
-        }
-        if words.isEmpty, !server.isOrg { words = server.defaultScopes }
-        try Refused.require(!words.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
-        return words
-    }
 }
 
 /// The grant `authorization_code`, with PKCE (RFC 7636).
@@ -173,12 +153,7 @@ extension OktaTokenRequest {
         let ticket = try Refused.require(
             state.codes[text], .codeInvalid, "found a code that is unknown here; expected one of this sandbox")
         let code = ticket.content
-        try Refused.require(
-            code.authorization.clientID.hasSameBytes(as: client.id), .codeOtherClient,
-            "found client \(client.id); expected \(code.authorization.clientID), as at authorize")
-        try Refused.require(
-            code.authorization.serverID.hasSameBytes(as: server.id), .codeOtherServer,
-            "found server \(server.id); expected \(code.authorization.serverID), as at authorize")
+        try requireOwn(code.authorization, (.codeOtherClient, .codeOtherServer), "as at authorize")
         if let grant = code.grant {
             // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
             state.revoke(grant: grant)
@@ -260,19 +235,30 @@ extension OktaTokenRequest {
                 because:
                     "found \(kind ?? "a refresh token that is unknown here"); expected a refresh token of this sandbox")
         }
-        let first = grant.authorization
-        let complaint: String? =
-            if !first.clientID.hasSameBytes(as: client.id) {
-                "found client \(client.id); expected \(first.clientID), to which the refresh token was given"
-            } else if !first.serverID.hasSameBytes(as: server.id) {
-                "found server \(server.id); expected \(first.serverID), which gave the refresh token"
-            } else if grant.isRevoked {
-                "found a refresh token that was revoked; expected one that was not"
-            } else {
-                token.complaint(at: call.moment)
-            }
+        try requireOwn(
+            grant.authorization, (.refreshTokenInvalid, .refreshTokenInvalid), "to which the refresh token was given",
+            "which gave the refresh token")
+        let complaint =
+            grant.isRevoked
+            ? "found a refresh token that was revoked; expected one that was not" : token.complaint(at: call.moment)
         if let complaint { throw Refused(.refreshTokenInvalid, because: complaint) }
         return (token, grant)
+    }
+
+    /// Refuses to continue what another client, or this one at another server, began.
+    ///
+    /// - Parameter roles: what client and server did then; of both, if there is one.
+    func requireOwn(
+        _ first: OktaAuthorization, _ failures: (client: OktaFailure, server: OktaFailure), _ roles: String...
+    ) throws(Refused) {
+        try Refused.require(
+            first.clientID.hasSameBytes(as: client.id), failures.client,
+            with: ["client": .string(client.id), "original": .string(first.clientID)],
+            "found client \(client.id); expected \(first.clientID), \(roles[0])")
+        try Refused.require(
+            first.serverID.hasSameBytes(as: server.id), failures.server,
+            with: ["server": .string(server.id), "original": .string(first.serverID)],
+            "found server \(server.id); expected \(first.serverID), \(roles[roles.count - 1])")
     }
 
     /// Ends the family of a token that was used after its replacement: two parties have it, and one of them may be an

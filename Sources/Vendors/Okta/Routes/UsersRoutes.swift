@@ -60,10 +60,9 @@ extension Okta {
 
     /// Lists users, without deactivated ones unless there is a condition. Source: api, with its 200 users a page.
     static func listUsers(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let base = call.arrival.base
-        return try list(
+        try list(
             state.users.all, atMost: 200, call, hiding: { $0.status == .deprovisioned },
-            words: { [$0.firstName, $0.lastName, $0.address] }, show: { $0.json(at: base, inList: true) })
+            words: { [$0.firstName, $0.lastName, $0.address] }, show: { $0.json(at: $1, inList: true) })
     }
 
     static func listUserGroups(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -128,9 +127,11 @@ extension OktaUser {
         try Okta.Refused.require(isActive, failure, "\(login) is \(status.rawValue); expected ACTIVE")
     }
 
-    func requirePassword(_ text: String, as member: String = "oldPassword") throws(Okta.Refused) {
+    func requirePassword(
+        _ text: String, orFail failure: OktaFailure = .credentialsRefused, as member: String = "oldPassword"
+    ) throws(Okta.Refused) {
         try Okta.Refused.require(
-            password?.hasSameBytes(as: text) == true, .credentialsRefused, with: ["member": .string(member)],
+            password?.hasSameBytes(as: text) == true, failure, with: ["member": .string(member)],
             "the password is not that of \(login); expected the user's own")
     }
 
