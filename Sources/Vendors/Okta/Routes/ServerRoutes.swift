@@ -6,14 +6,11 @@ import Wire
 
 /// What an access token reveals about its user. Source: ref.
 extension Okta {
-    /// The scopes of which a token needs one, besides openid by the switch.
-    private static let userinfoScopes = ["profile", "email", "address", "phone"]
-
     static func readUserinfo(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let token = try Refused.require(
             call.credentials.token?.token, .accessTokenMissing, "found no access token; expected one")
-        let needed = userinfoScopes + (call.switches.answersOpenIDAlone ? ["openid"] : [])
+        let needed = ["profile", "email", "address", "phone"] + (call.switches.answersOpenIDAlone ? ["openid"] : [])
         try Refused.require(
             token.scopes.contains(where: needed.contains), .scopeInsufficient,
             "found \(token.scopes.isEmpty ? "no scopes" : token.scopes.joined(separator: " ")); expected "
@@ -36,7 +33,7 @@ extension Okta {
         let text = try tokenParameter(call)
         let answer: JSONObject?
         if let facts = call.credentials.token {
-            answer = describe(facts, &call, state)
+            answer = isActive(facts, &call, state) ? facts.token.flatMap { describe($0, state) } : nil
         } else if let secret = state.deviceSecrets[text] {
             answer = secret.describe(at: call.moment, noting: &call.findings)
         } else {
@@ -45,22 +42,14 @@ extension Okta {
         return .json(.object(answer ?? ["active": false]))
     }
 
-    static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
-        return try Refused.require(
+    private static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
+        try Refused.require(
             call.credentials.parameters["token"], .tokenParameterMissing,
             "found no parameter token with a value; expected one")
     }
 
-    /// An access or ID token; `nil` when it is not active.
-    private static func describe(_ facts: OktaTokenFacts, _ call: inout OktaCall, _ state: State) -> JSONObject? {
-        guard isActive(facts, &call, state), let token = facts.token, let claims = token.compact.claims else {
-            return nil
-        }
-        return token.isIDToken ? describeIDToken(claims, state) : describeAccessToken(token, claims, state)
-    }
-
     /// Whether a token would be accepted now; the journal says why not.
-    static func isActive(_ facts: OktaTokenFacts, _ call: inout OktaCall, _ state: State) -> Bool {
+    private static func isActive(_ facts: OktaTokenFacts, _ call: inout OktaCall, _ state: State) -> Bool {
         var facts = facts
         facts.isRevoked = facts.token?.id.map(state.isRevoked(tokenID:)) ?? false
         for list in [OktaTokenRules.any, OktaTokenRules.use] {
@@ -74,9 +63,17 @@ extension Okta {
         return true
     }
 
-    private static func describeAccessToken(_ token: OktaToken, _ claims: JSONObject, _ state: State) -> JSONObject {
-        let isBound = claims["cnf"]?["jkt"] != nil
-        var answer: JSONObject = ["active": true, "token_type": isBound ? "DPoP" : "Bearer"]
+    private static func describe(_ token: OktaToken, _ state: State) -> JSONObject? {
+        guard let claims = token.compact.claims else { return nil }
+        var answer: JSONObject = ["active": true]
+        if token.isIDToken {
+            for claim in claims { answer.append(claim.name, claim.value) }
+            if let client = claims["aud"] { answer.append("client_id", client) }
+            let user = claims["sub"]?.string.flatMap { state.users[$0] }
+            if let user { answer.append("username", .string(user.login)) }
+            return answer
+        }
+        answer.append("token_type", claims["cnf"]?["jkt"] != nil ? "DPoP" : "Bearer")
         if claims["scp"] != nil { answer.append("scope", .string(token.scopes.joined(separator: " "))) }
         if let client = claims["cid"] { answer.append("client_id", client) }
         if let user = token.userID.flatMap({ state.users[$0] }) { answer.append("username", .string(user.login)) }
@@ -91,16 +88,6 @@ extension Okta {
 
     /// Claims of each access token that the answer has under other names, or not at all. Source: ref, its examples.
     private static let unlisted: Set<String> = ["ver", "cid", "scp", "auth_time", "acr"]
-
-    private static func describeIDToken(_ claims: JSONObject, _ state: State) -> JSONObject {
-        var answer: JSONObject = ["active": true]
-        for claim in claims { answer.append(claim.name, claim.value) }
-        if let client = claims["aud"] { answer.append("client_id", client) }
-        if let user = claims["sub"]?.string.flatMap({ state.users[$0] }) {
-            answer.append("username", .string(user.login))
-        }
-        return answer
-    }
 
     private static func describeRefreshToken(
         _ text: String, of server: OktaServer, _ call: inout OktaCall, _ state: State
@@ -150,15 +137,22 @@ extension Okta {
         let server = try server(call)
         let client = try call.client()
         let text = try tokenParameter(call)
-        let obstacle: String?
+        var obstacle: String?
         if let facts = call.credentials.token {
             obstacle = revoke(facts, of: client, &call, &state)
         } else if let secret = state.deviceSecrets[text] {
             // Knowing the secret is enough.
             state.end(secret)
-            obstacle = nil
+        } else if let (_, grant) = state.refreshToken(text) {
+            let (owner, issuer) = (grant.authorization.clientID, grant.authorization.serverID)
+            if owner.hasSameBytes(as: client.id), issuer.hasSameBytes(as: server.id) {
+                state.revoke(grant: grant.number)
+            } else {
+                obstacle =
+                    "a token of client \(owner) at server \(issuer); expected one of \(client.id) at \(server.id)"
+            }
         } else {
-            obstacle = revokeRefreshToken(text, of: client, server, &state)
+            obstacle = "a text that is not a token of this sandbox"
         }
         if let obstacle { call.findings.note("token-of-client", found: .text(obstacle)) }
         return .empty(.ok)
@@ -184,21 +178,6 @@ extension Okta {
         return nil
     }
 
-    /// - Returns: why nothing was revoked.
-    private static func revokeRefreshToken(
-        _ text: String, of client: OktaClient, _ server: OktaServer, _ state: inout State
-    ) -> String? {
-        guard let (_, grant) = state.refreshToken(text) else {
-            return "a text that is not a token of this sandbox"
-        }
-        let (owner, issuer) = (grant.authorization.clientID, grant.authorization.serverID)
-        guard owner.hasSameBytes(as: client.id), issuer.hasSameBytes(as: server.id) else {
-            return "a token of client \(owner) at server \(issuer); expected one of \(client.id) at \(server.id)"
-        }
-        state.revoke(grant: grant.number)
-        return nil
-    }
-
     // MARK: - Ends a user's sessions in browsers; tokens stay valid. Source: ref
 
     static func logOut(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -207,7 +186,18 @@ extension Okta {
         let hint = try Refused.require(
             parameters["id_token_hint"], .idTokenHintMissing, "there is no id_token_hint; expected the user's ID token")
         let claims = try idToken(hint, of: server, &call)
-        let location = try location(afterLogoutOf: claims, call, state)
+        // Back to the client, or to the page that says that nobody is signed in.
+        var location = call.signInPath
+        if let uri = parameters["post_logout_redirect_uri"] {
+            let known = claims["aud"]?.string.flatMap { state.clients[$0] }?.postLogoutURIs ?? []
+            let expected =
+                known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
+            let near = known.lazy.compactMap { Nearest.difference(uri, $0) }.first
+            try Refused.require(
+                known.contains(exactly: uri), .postLogoutURIIllegal,
+                "found \(uri); \(expected)" + (near.map { ". " + $0 } ?? ""))
+            location = uri.adding(parameters["state"].map { [("state", $0)] } ?? [], after: "?")
+        }
         if let userID = claims["sub"]?.string { state.endSessions(of: userID) }
         if let secret = parameters["device_secret"].flatMap({ state.deviceSecrets[$0] }) { state.end(secret) }
         call.setCookie("sid", nil)
@@ -235,21 +225,6 @@ extension Okta {
         return claims
     }
 
-    /// Where the browser goes: to the client, or to the page that says that nobody is signed in.
-    private static func location(
-        afterLogoutOf claims: JSONObject, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> String {
-        let parameters = call.credentials.parameters
-        guard let uri = parameters["post_logout_redirect_uri"] else { return call.signInPath }
-        let known = claims["aud"]?.string.flatMap { state.clients[$0] }?.postLogoutURIs ?? []
-        guard known.contains(exactly: uri) else {
-            var expected =
-                known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
-            if let near = known.lazy.compactMap({ Nearest.difference(uri, $0) }).first { expected += ". " + near }
-            throw Refused(.postLogoutURIIllegal, because: "found \(uri); \(expected)")
-        }
-        return uri.adding(parameters["state"].map { [("state", $0)] } ?? [], after: "?")
-    }
 }
 
 /// The documents with which clients find a server's endpoints and keys.
@@ -258,22 +233,19 @@ extension Okta {
     static func describeServer(_ call: inout OktaCall, _ state: inout State, isOAuth: Bool) throws(Refused) -> Reply {
         let server = try server(call)
         if let mistake = addressMistake(call) { call.findings.note(mistake) }
-        let lacking: Set<String> = isOAuth ? ["userinfo_endpoint", "id_token_signing_alg_values_supported"] : []
-        let document = OktaServerMetadata(server, at: call.arrival.base, call.switches).document
-        var response = Response.json(
-            .object(JSONObject(document.filter { !lacking.contains($0.name) }.map { ($0.name, $0.value) })))
+        var document = OktaServerMetadata.document(of: server, at: call.arrival.base, call.switches)
+        if isOAuth {
+            (document["userinfo_endpoint"], document["id_token_signing_alg_values_supported"]) = (nil, nil)
+        }
         // Source: inferred, a lifetime of its own.
-        response.fields[.cacheControl] = "max-age=86400, must-revalidate"
-        return .respond(response)
+        return .respond(.json(.object(document)).with(.cacheControl, "max-age=86400, must-revalidate"))
     }
 
     /// Answers with a server's public keys: exactly six members each, since another type stops a documented client.
     static func publishKeys(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let known: IssuerKeys?
-        do throws(ControlRefusal) {
-            known = try call.vendor.keys(of: server.id, in: state)
-        } catch {
+        do throws(ControlRefusal) { known = try call.vendor.keys(of: server.id, in: state) } catch {
             throw Refused(.internalError, because: error.description)
         }
         guard var keys = known else { throw Refused(.asNotFound, ["id": .string(server.id)]) }
@@ -313,52 +285,38 @@ extension Okta {
 }
 
 /// A server's metadata, in the order of Okta's documents. It names only what is served (ours); names: ref, api.
-struct OktaServerMetadata {
-    private let issuer: String
-    private let endpoints: String
-    private let requiresPushedRequests: Bool
-
-    init(_ server: OktaServer, at base: String, _ switches: OktaSwitches) {
-        issuer = server.issuer(at: base)
-        endpoints = base + server.path + "/v1/"
-        requiresPushedRequests = switches.pushRequirement == .all
-    }
-
+enum OktaServerMetadata {
     static let responseModes = ["query", "fragment", "form_post", "okta_post_message"]
     static let scopes = ["openid", "profile", "email", "address", "phone", "offline_access", "groups", "device_sso"]
-    private static let methods = OktaClient.Method.allCases.map(\.rawValue)
-    private static let claims = [
+    private static let claims = list([
         "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",
         "preferred_username", "given_name", "middle_name", "family_name", "email", "email_verified", "profile",
         "zoneinfo", "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at",
         "at_hash", "c_hash",
-    ]
+    ])
 
-    var document: JSONObject {
+    static func document(of server: OktaServer, at base: String, _ switches: OktaSwitches) -> JSONObject {
+        func endpoint(_ path: String) -> JSON { .string("\(base)\(server.path)/v1/\(path)") }
+        let methods = list(OktaClient.Method.allCases.map(\.rawValue))
         var document: JSONObject = [
-            "issuer": .string(issuer), "authorization_endpoint": endpoint("authorize"),
+            "issuer": .string(server.issuer(at: base)), "authorization_endpoint": endpoint("authorize"),
             "token_endpoint": endpoint("token"), "userinfo_endpoint": endpoint("userinfo"),
             "jwks_uri": endpoint("keys"),
-            "response_types_supported": ["code"], "response_modes_supported": Self.list(Self.responseModes),
-            "grant_types_supported": Self.list(OktaGrantType.allCases.map(\.rawValue)),
+            "response_types_supported": ["code"], "response_modes_supported": list(responseModes),
+            "grant_types_supported": list(OktaGrantType.allCases.map(\.rawValue)),
             "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["RS256"],
-            "scopes_supported": Self.list(Self.scopes),
-            "token_endpoint_auth_methods_supported": Self.list(Self.methods),
-            "claims_supported": Self.list(Self.claims), "code_challenge_methods_supported": ["S256"],
-            "introspection_endpoint": endpoint("introspect"),
-            "introspection_endpoint_auth_methods_supported": Self.list(Self.methods),
-            "revocation_endpoint": endpoint("revoke"),
-            "revocation_endpoint_auth_methods_supported": Self.list(Self.methods),
+            "scopes_supported": list(scopes), "token_endpoint_auth_methods_supported": methods,
+            "claims_supported": claims, "code_challenge_methods_supported": ["S256"],
+            "introspection_endpoint": endpoint("introspect"), "introspection_endpoint_auth_methods_supported": methods,
+            "revocation_endpoint": endpoint("revoke"), "revocation_endpoint_auth_methods_supported": methods,
             "end_session_endpoint": endpoint("logout"), "request_parameter_supported": false,
             "device_authorization_endpoint": endpoint("device/authorize"),
             "pushed_authorization_request_endpoint": endpoint("par"),
         ]
-        if requiresPushedRequests { document.append("require_pushed_authorization_requests", true) }
-        document.append("dpop_signing_alg_values_supported", Self.list(OktaProof.algorithms.map(\.rawValue)))
+        if switches.pushRequirement == .all { document.append("require_pushed_authorization_requests", true) }
+        document.append("dpop_signing_alg_values_supported", list(OktaProof.algorithms.map(\.rawValue)))
         return document
     }
-
-    private func endpoint(_ path: String) -> JSON { .string(endpoints + path) }
 
     private static func list(_ values: [String]) -> JSON { .array(values.map(JSON.string)) }
 }
