@@ -56,7 +56,6 @@ extension Okta {
         ])
     }
 
-    /// Verifies the code that a recovery sent to a phone, or sends another one.
     static func verifyRecovery(_ call: inout OktaCall, _ state: inout State, isAgain: Bool) throws(Refused) -> Reply {
         let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
         let (transaction, user) = try call.transaction(token, at: [.recoveryChallenge], in: state)

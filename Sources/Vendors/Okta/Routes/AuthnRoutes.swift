@@ -109,7 +109,6 @@ extension Okta {
         return transaction.proceed(of: user, call, &state)
     }
 
-    /// Puts the change of a password off.
     static func skipAuthn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let token = try call.json { $0.text("stateToken") }
         var (transaction, user) = try call.transaction(token, at: [.passwordWarn], in: state)
@@ -177,7 +176,6 @@ extension Okta.Transaction {
         return transaction.show(call, &state)
     }
 
-    /// Keeps a transaction and shows it.
     func show(_ call: OktaCall, _ state: inout OktaState, _ result: OktaTransaction.Result? = nil) -> Reply {
         state.stateTokens.add(self, within: OktaState.shortBound)
         let (authn, user) = (content, state.users[content.userID] ?? OktaUser())

@@ -32,7 +32,6 @@ extension Okta {
 
     // MARK: - Pushed authorization requests (RFC 9126)
 
-    /// Checks and keeps a request that the client will name at `authorize`.
     static func pushRequest(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         guard let client = call.credentials.client else { throw Refused(.clientCredentialsMissing) }
@@ -82,7 +81,6 @@ enum OktaResponseMode: String, CaseIterable, RecordValue {
     case postMessage = "okta_post_message"
 }
 
-/// Where and how a client gets the answer to its authorization request.
 struct OktaReturnAddress: Sendable {
     var redirectURI: String
     var clientName: String

@@ -47,7 +47,7 @@ extension OktaCall {
 /// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
 extension OktaTokenRequest {
     func redeemDeviceCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let device = try device(try parameters.required("device_code"), in: state, at: call.moment)
+        let device = try device(try parameters.required("device_code"), in: state)
         switch device.status {
         case .pending: throw poll(device, &call, &state)
         case .denied:
@@ -62,7 +62,7 @@ extension OktaTokenRequest {
     }
 
     /// The request of a device, if it is this client's and server's and still counts.
-    private func device(_ code: String, in state: State, at moment: Moment) throws(Refused) -> OktaDeviceGrant {
+    private func device(_ code: String, in state: State) throws(Refused) -> OktaDeviceGrant {
         let device = try Refused.require(
             state.deviceGrants[code], .deviceCodeInvalid,
             "found a device code that is unknown here; expected one of this sandbox")
@@ -82,7 +82,6 @@ extension OktaTokenRequest {
 
     /// Notes a poll that nobody has answered yet, and how long after the last one it came.
     private func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
-        let moment = call.moment
         let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
         let isEarly = pause.map { (0..<Double(device.interval)).contains($0) } ?? false
         // The time between two polls means nothing while the clock is frozen.

@@ -3,68 +3,64 @@ import JSON
 
 /// The grants of direct authentication, each for one factor. Source: guide:configure-direct-auth-grants, api.
 extension OktaTokenRequest {
+    /// A sign-in that waits for its second factor.
+    typealias MFAToken = OktaTicket<OktaAuthorization>
+
     /// The grant `otp`: a one-time password first.
     func redeemOneTimePassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let scopes = try server.scopes(of: parameters.words("scope"))
         let user = try Okta.user(try Okta.loginHint(parameters), in: state)
         let factor = try Okta.factor(.totp, of: user.id, in: state)
-        try use(parameters["otp"], of: factor, in: &state, at: call.moment)
+        try use(parameters["otp"], of: factor, in: &state)
         return try passFirstFactor("otp", of: user.id, scopes, &call, &state)
     }
 
     /// The grant `oob`: an answer out of band first.
     func redeemOutOfBandCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let scopes = try server.scopes(of: parameters.words("scope"))
-        let challenge = try oobChallenge(in: state, at: call.moment)
+        let challenge = try oobChallenge(in: state)
         try Refused.require(
             challenge.content.mfaToken == nil, .directNotAssociated,
             "found the oob_code of a second factor; expected one of a first factor")
         try Okta.requireActive(challenge.content.authorization, in: state, orFail: .directUserUnknown)
-        try requireAnswer(to: challenge.content, in: &state, at: call.moment)
+        try requireAnswer(to: challenge.content, in: &state)
         let userID = challenge.content.authorization.userID ?? ""
-        let method = challenge.content.channel.factor.method
-        return try passFirstFactor(method, of: userID, scopes, &call, &state) {
-            $0.oobChallenges.change(challenge.key) { $0.isUsed = true }
-        }
+        return try passFirstFactor(challenge.content.method, of: userID, scopes, &call, &state, using: challenge)
     }
 
     /// The grant `mfa-otp`: a one-time password after another factor.
     func redeemSecondOneTimePassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let token = try mfaToken(try parameters.required("mfa_token"), in: state, at: call.moment)
+        let token = try mfaToken(try parameters.required("mfa_token"), in: state)
         try requireSameScopes(token.content)
         let factor = try secondFactor(.totp, after: token.content, in: state)
-        try use(parameters["otp"], of: factor, in: &state, at: call.moment)
+        try use(parameters["otp"], of: factor, in: &state)
         return try passSecondFactor("otp", of: token, &call, &state)
     }
 
     /// The grant `mfa-oob`: an answer out of band after another factor.
     func redeemSecondOutOfBandCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let challenge = try oobChallenge(in: state, at: call.moment)
-        let token = try mfaToken(of: challenge.content, in: state, at: call.moment)
+        let challenge = try oobChallenge(in: state)
+        let token = try mfaToken(of: challenge.content, in: state)
         try requireSameScopes(token.content)
-        try requireAnswer(to: challenge.content, in: &state, at: call.moment)
-        return try passSecondFactor(challenge.content.channel.factor.method, of: token, &call, &state) { state in
-            state.oobChallenges.change(challenge.key) { $0.isUsed = true }
-        }
+        try requireAnswer(to: challenge.content, in: &state)
+        return try passSecondFactor(challenge.content.method, of: token, &call, &state, using: challenge)
     }
 
     /// The sign-in whose second factor a challenge is. The request need not name it (guide leaves it out), but if it
     /// does, both must fit.
-    private func mfaToken(
-        of challenge: OktaOOBChallenge, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaTicket<OktaAuthorization> {
+    private func mfaToken(of challenge: OktaOOBChallenge, in state: State) throws(Refused) -> MFAToken {
         let named = parameters["mfa_token"]
         guard let known = challenge.mfaToken, named.map({ $0.hasSameBytes(as: known) }) ?? true else {
-            if let named { _ = try mfaToken(named, in: state, at: moment) }
+            if let named { _ = try mfaToken(named, in: state) }
             let found = challenge.mfaToken == nil ? "of a first factor" : "that was begun with another mfa_token"
             throw Refused(.directNotAssociated, because: "found an oob_code \(found); expected one of this mfa_token")
         }
-        return try mfaToken(known, in: state, at: moment)
+        return try mfaToken(known, in: state)
     }
 
     // MARK: - Checking factors
 
-    private func use(_ code: String?, of factor: OktaFactor, in state: inout State, at moment: Moment) throws(Refused) {
+    private func use(_ code: String?, of factor: OktaFactor, in state: inout State) throws(Refused) {
         let code = try Refused.require(code, .directOTPWrong, "found no code; expected that of \(factor.id)")
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
@@ -77,14 +73,12 @@ extension OktaTokenRequest {
         }
     }
 
-    private func requireAnswer(
-        to challenge: OktaOOBChallenge, in state: inout State, at moment: Moment
-    ) throws(Refused) {
+    private func requireAnswer(to challenge: OktaOOBChallenge, in state: inout State) throws(Refused) {
         let factor = try Refused.require(
             state.factors[challenge.factorID].flatMap { $0.status == .active ? $0 : nil }, .directFactorUnusable,
             "found factor \(challenge.factorID) removed; expected it active")
         guard let id = challenge.transactionID else {
-            return try use(try parameters.required("binding_code"), of: factor, in: &state, at: moment)
+            return try use(try parameters.required("binding_code"), of: factor, in: &state)
         }
         switch state.transaction(id, of: factor)?.result(at: moment) {
         case .success: return
@@ -101,17 +95,17 @@ extension OktaTokenRequest {
 
     func passFirstFactor(
         _ method: String, of userID: String, _ scopes: [String], _ call: inout OktaCall, _ state: inout State,
-        noting note: (inout State) -> Void = { _ in }
+        using challenge: OktaTicket<OktaOOBChallenge>? = nil
     ) throws(Refused) -> Reply {
         let authorization = OktaAuthorization(
             clientID: client.id, serverID: server.id, userID: userID, scopes: scopes, authenticated: call.moment,
             methods: [method])
         try Okta.requireAssigned(userID, to: client, in: state)
         guard client.assurance == .two else {
-            return try grantTokens(authorization, &call, &state) { _, state in note(&state) }
+            return try grantTokens(authorization, &call, &state) { _, state in state.use(challenge) }
         }
         let grants = try secondGrants(after: authorization, in: state)
-        note(&state)
+        state.use(challenge)
         let token = OktaTicket(call.identifiers.oktaID(ofLength: 20), for: authorization, at: call.moment)
         state.mfaTokens.add(token, within: OktaState.shortBound)
         throw Refused(
@@ -121,16 +115,15 @@ extension OktaTokenRequest {
     }
 
     func passSecondFactor(
-        _ method: String, of token: OktaTicket<OktaAuthorization>, _ call: inout OktaCall, _ state: inout State,
-        noting note: (inout State) -> Void = { _ in }
+        _ method: String, of token: MFAToken, _ call: inout OktaCall, _ state: inout State,
+        using challenge: OktaTicket<OktaOOBChallenge>? = nil
     ) throws(Refused) -> Reply {
         try grantTokens(token.content.adding(method), &call, &state) { _, state in
-            note(&state)
+            state.use(challenge)
             state.mfaTokens.change(token.key) { $0.isUsed = true }
         }
     }
 
-    /// The grants with which the user can show a second factor.
     private func secondGrants(
         after authorization: OktaAuthorization, in state: State
     ) throws(Refused) -> [OktaGrantType] {
@@ -162,25 +155,23 @@ extension OktaTokenRequest {
 
     // MARK: - What was begun before
 
-    /// A sign-in that waits for its second factor, if this request continues it.
-    func mfaToken(_ text: String, in state: State, at moment: Moment) throws(Refused) -> OktaTicket<OktaAuthorization> {
-        let token = try redeemable(state.mfaTokens[text], "mfa_token", at: moment)
+    func mfaToken(_ text: String, in state: State) throws(Refused) -> MFAToken {
+        let token = try redeemable(state.mfaTokens[text], "mfa_token")
         try requireOwn(token.content, (.directClient, .directServer), "as in the first request")
         try Okta.requireActive(token.content, in: state, orFail: .directExpired)
         return token
     }
 
-    /// A challenge that was sent, if this request continues it.
-    func oobChallenge(in state: State, at moment: Moment) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
+    func oobChallenge(in state: State) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
         let known = state.oobChallenges[try parameters.required("oob_code")]
-        let challenge = try redeemable(known, "oob_code", at: moment)
+        let challenge = try redeemable(known, "oob_code")
         try requireOwn(
             challenge.content.authorization, (.directClient, .directServer), "as in the first request")
         return challenge
     }
 
     private func redeemable<Content>(
-        _ ticket: OktaTicket<Content>?, _ parameter: String, at moment: Moment
+        _ ticket: OktaTicket<Content>?, _ parameter: String
     ) throws(Refused) -> OktaTicket<Content> {
         guard let ticket else { throw expired(parameter, "found an unknown one") }
         if let complaint = ticket.complaint(at: moment) { throw expired(parameter, complaint) }
@@ -235,6 +226,10 @@ extension OktaFactor.Kind {
 }
 
 extension OktaState {
+    fileprivate mutating func use(_ challenge: OktaTicket<OktaOOBChallenge>?) {
+        if let challenge { oobChallenges.change(challenge.key) { $0.isUsed = true } }
+    }
+
     func activeFactors(of userID: String) -> [OktaFactor] { factors(of: userID).filter { $0.status == .active } }
 
     /// The user's active factor of a kind; the first one, if there are more (ours).

@@ -25,14 +25,13 @@ extension Okta {
     }
 
     static func challengeSecondFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let request = OktaTokenRequest(
-            server: try server(call), client: try call.client(), parameters: call.credentials.parameters)
+        let request = try OktaTokenRequest(call)
         let parameters = request.parameters
         if let scope = parameters["scope"] {
             throw Refused(
                 .directScopeHere, because: "found scope \(scope); expected none, as the first request named it")
         }
-        let token = try request.mfaToken(try parameters.required("mfa_token"), in: state, at: call.moment)
+        let token = try request.mfaToken(try parameters.required("mfa_token"), in: state)
         let type = try challengeType(request, after: token.content, in: state)
         var answer: JSONObject = ["challenge_type": .string(type.rawValue)]
         if type == .mfaOOB {
@@ -46,7 +45,6 @@ extension Okta {
         return .json(.object(answer))
     }
 
-    /// Refuses the flow of embedded sign-in widgets, which is not emulated.
     static func refuseInteraction(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         _ = try server(call)
         throw Refused(
@@ -157,7 +155,6 @@ enum OktaChannel: String, CaseIterable, RecordValue {
     }
 }
 
-/// A challenge that was sent to a user's phone.
 struct OktaOOBChallenge: OktaTicketContent {
     /// How many seconds lie between two polls. Source: guide:configure-direct-auth-grants.
     static let interval = 5
@@ -172,6 +169,9 @@ struct OktaOOBChallenge: OktaTicketContent {
     var number: String?
     /// The `mfa_token` whose second factor it is; `nil` for a first factor.
     var mfaToken: String?
+
+    /// The value of `amr` of an answer.
+    var method: String { channel.factor.method }
 
     /// How the answer gets back. Source: guide:configure-direct-auth-grants.
     var bindingMethod: String {

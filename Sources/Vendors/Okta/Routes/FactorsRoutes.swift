@@ -48,7 +48,6 @@ extension Okta {
         return factor
     }
 
-    /// Shows a factor; with POST another code is sent first.
     static func getFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (user, factor) = try call.factor(in: state)
         if call.request.method == .post, factor.phone != nil { state.sendCode(to: factor, call.identifiers) }

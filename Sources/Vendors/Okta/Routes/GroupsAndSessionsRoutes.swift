@@ -10,7 +10,6 @@ extension Okta {
         .json(try call.group(in: state).json(at: call.arrival.base))
     }
 
-    /// Creates a group, or with PUT changes one.
     static func writeGroup(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let isNew = call.request.method == .post
         var group =
@@ -44,7 +43,6 @@ extension Okta {
         try list(state.members(of: try call.group(in: state)), atMost: 1000, call) { $0.json(at: $1, inList: true) }
     }
 
-    /// Puts a user into a group, or with DELETE takes one out.
     static func changeMembership(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (group, user) = (try call.group(in: state), try call.user(in: state))
         let (isAdded, moment) = (call.request.method == .put, call.moment)
@@ -130,9 +128,8 @@ extension Okta {
     }
 }
 
-/// A condition of `filter` or `search`: comparisons joined by `and` and `or`, of which `and` binds closer.
-///
-/// Source: docs:reference/core-okta-api; ours: case never matters, and brackets are not read.
+/// A condition of `filter` or `search`: comparisons joined by `and` and `or`, of which `and` binds closer. Source:
+/// docs:reference/core-okta-api; ours: case never matters, and brackets are not read.
 struct OktaSearch {
     private static let operations: [String: @Sendable (String, String) -> Bool] = [
         "eq": { $0 == $1 }, "sw": { $0.hasPrefix($1) }, "co": { $0.contains($1) }, "gt": { $0 > $1 }, "lt": { $0 < $1 },
@@ -167,9 +164,8 @@ struct OktaSearch {
     }
 }
 
-/// Sessions in browsers: a page reaches its own as `me`, by the cookie; administrators reach each by its id.
-///
-/// Source: recorded answers (pysdk); that pages use `me`: authjs.
+/// Sessions in browsers: a page reaches its own as `me`, by the cookie; administrators reach each by its id. Source:
+/// recorded answers (pysdk); that pages use `me`: authjs.
 extension Okta {
     static func createSession(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let text = try call.json { $0.text("sessionToken") }
@@ -239,7 +235,6 @@ extension Okta {
 }
 
 extension OktaCall {
-    /// The session of the browser that asks.
     func ownSession(in state: OktaState) -> OktaSession? {
         request.cookie("sid").flatMap { state.session($0, at: moment) }
     }
@@ -269,7 +264,6 @@ extension OktaSession {
 }
 
 extension OktaState {
-    /// The session with that id, unless it has ended.
     func session(_ id: String, at moment: Moment) -> OktaSession? {
         sessions[id].flatMap { moment < $0.expires ? $0 : nil }
     }

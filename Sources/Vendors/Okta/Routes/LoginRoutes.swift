@@ -44,7 +44,6 @@ extension Okta {
         .respond(call.vendor.pages.style)
     }
 
-    /// A page of a sign-in, sealed for the browser that asked for it.
     static func page(of signIn: OktaSignIn, _ call: OktaCall, _ state: State) -> Response {
         let view = OktaSignInView(
             vendor: call.vendor, base: call.arrival.base,
@@ -195,7 +194,6 @@ struct OktaSignInView: Sendable {
     /// What was sent, when the page is shown again.
     var sent: OktaParameters?
 
-    /// The page for the next step of a sign-in.
     func response(to request: Request, of signIn: OktaSignIn, in state: OktaState) -> Response {
         guard let page = page(of: signIn, in: state) else { return .empty(.badRequest) }
         return vendor.pages.response(page, to: request).with(.setCookie, seal.setCookie)
@@ -258,7 +256,6 @@ struct OktaSignInView: Sendable {
 }
 
 extension OktaFactor {
-    /// What the user reads in a list of factors.
     fileprivate var text: String {
         switch kind {
         case .push: "Push to the device"

@@ -226,9 +226,8 @@ extension OktaFailure {
     ]
 }
 
-/// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit.
-///
-/// Source: docs, rate limits; the window of a minute and its quota are ours, by client and route.
+/// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit. Source: docs, rate
+/// limits; the window of a minute and its quota are ours, by client and route.
 extension Okta {
     /// Counts a request, and refuses it if the switch says so and the quota is used up.
     func countRequest(_ call: inout OktaCall, _ state: inout OktaState) {

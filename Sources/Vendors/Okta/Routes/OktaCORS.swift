@@ -93,9 +93,8 @@ extension HTTPFields {
 
 /// Preflights: browsers ask whether a page may make a call.
 extension Okta {
-    /// Answers a browser's question whether a page may make a call.
-    ///
-    /// Source: api. At the token endpoint and at par any origin may ask, since only the call itself names the client.
+    /// Answers a browser's question whether a page may make a call. Source: api. At the token endpoint and at par any
+    /// origin may ask, since only the call itself names the client.
     static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refused(.routeNotFound) }
         guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {

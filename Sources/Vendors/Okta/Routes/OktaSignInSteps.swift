@@ -159,7 +159,6 @@ extension OktaSignInPolicy {
 extension OktaCall {
     func page(_ page: OktaPage) -> Response { vendor.pages.response(page, to: request) }
 
-    /// The path of the sign-in page, as browsers reach it.
     var signInPath: String {
         let path = OktaAddress(arrival.base)?.path.text ?? "/"
         return (path == "/" ? "" : path) + "/login/login.htm"
@@ -199,7 +198,6 @@ struct OktaSignInPolicy: Sendable {
         (self.client, self.server, isOnPage) = (client, server, true)
     }
 
-    /// What the user has to do next.
     enum Step: Sendable { case credentials, secondFactor, consent, nothing }
 
     func step(of signIn: OktaSignIn, in state: OktaState) -> Step {

@@ -112,7 +112,6 @@ extension Okta {
         return answer
     }
 
-    /// Why a refresh token does not work; `nil` if it does.
     private static func fault(
         of token: OktaRefreshToken, in grant: OktaGrant, at server: OktaServer, _ call: OktaCall, _ state: State
     ) -> String? {

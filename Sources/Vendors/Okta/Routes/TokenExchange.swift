@@ -3,7 +3,6 @@ import JSON
 import Tokens
 
 /// The grant `token-exchange` (RFC 8693): a service acts for a user, or a second app of a device signs its user in.
-///
 /// Source: guide:set-up-token-exchange, guide:configure-native-sso, api.
 extension OktaTokenRequest {
     private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
@@ -142,9 +141,8 @@ extension OktaSubject {
     }
 }
 
-/// The rules of tokens that are to be exchanged, in the order of the checks.
-///
-/// Source: the failures are documented (codes), their use follows from their texts; the order is ours.
+/// The rules of tokens that are to be exchanged, in the order of the checks. Source: the failures are documented
+/// (codes), their use follows from their texts; the order is ours.
 enum OktaSubjectRules {
     private typealias Rule = TokenRule<OktaSubject>
 
@@ -231,7 +229,6 @@ enum OktaSubjectRules {
 }
 
 /// The secret that apps of a device share, so that the second one signs its user in without asking (native SSO).
-///
 /// Source: guide:configure-native-sso.
 struct OktaDeviceSecret: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// What answers and exchanges call it.

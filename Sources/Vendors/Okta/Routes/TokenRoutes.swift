@@ -5,15 +5,11 @@ import Tokens
 /// The token endpoint. Each grant is a function of the request, those of a kind in a file of their own.
 extension Okta {
     static func createToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let server = try server(call)
-        let client = try call.client()
-        let request = OktaTokenRequest(
-            server: server, client: client, parameters: call.credentials.parameters, proofKey: call.credentials.proofKey
-        )
+        let request = try OktaTokenRequest(call)
         // Who asks for no document reads here that its tokens name another address.
         let mistake = addressMistake(call)
-        let isKnown =
-            mistake == nil || state.grants.added.contains { state.grants[$0]?.authorization.clientID == client.id }
+        let id = request.client.id
+        let isKnown = mistake == nil || state.grants.added.contains { state.grants[$0]?.authorization.clientID == id }
         let reply = try request.redeem(&call, &state)
         if !isKnown, let mistake { call.findings.note(mistake) }
         return reply
@@ -45,7 +41,13 @@ struct OktaTokenRequest: Sendable {
     let client: OktaClient
     let parameters: OktaParameters
     /// The thumbprint of the key that a DPoP proof showed, to which the tokens are bound; `nil` without one.
-    var proofKey: String?
+    let proofKey: String?
+    let moment: Moment
+
+    init(_ call: OktaCall) throws(Refused) {
+        (server, client) = (try Okta.server(call), try call.client())
+        (parameters, proofKey, moment) = (call.credentials.parameters, call.credentials.proofKey, call.moment)
+    }
 
     fileprivate func redeem(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         switch try grantType() {
@@ -105,9 +107,8 @@ extension OktaTokenRequest {
             OktaAuthorization(clientID: client.id, serverID: server.id, scopes: scopes), &call, &state)
     }
 
-    /// The org server grants `okta.*` scopes to services that sign their requests.
-    ///
-    /// Source: api, guide:implement-oauth-for-okta-serviceapp; that it leaves out what was not granted: inferred.
+    /// The org server grants `okta.*` scopes to services that sign their requests. Source: api,
+    /// guide:implement-oauth-for-okta-serviceapp; that it leaves out what was not granted: inferred.
     private func orgScopes(_ call: OktaCall) throws(Refused) -> [String] {
         let method = call.credentials.clientFacts?.method
         try Refused.require(

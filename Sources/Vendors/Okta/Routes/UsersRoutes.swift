@@ -162,7 +162,6 @@ extension OktaCall {
             found: .text("a password with \(faults.joined(separator: ", "))"), source: "api")
     }
 
-    /// The user whom the path names by id or login.
     func user(in state: OktaState) throws(Refused) -> OktaUser {
         let name = parameters["user"]
         return try Refused.require(
@@ -176,7 +175,6 @@ struct OktaUserDraft {
     let email: String
     let firstName: String
     let lastName: String
-    /// Further members of the profile.
     let profile: JSONObject
     let password: String?
     let recovery: (question: String, answer: String)?
