@@ -202,7 +202,12 @@ struct OktaSignInView: Sendable {
     /// The page; `nil` when client or server are gone.
     private func page(of signIn: OktaSignIn, in state: OktaState) -> OktaPage? {
         guard let policy = try? OktaSignInPolicy(signIn, vendor.accounts, state) else { return nil }
-        let asked = asked(by: signIn.request, policy)
+        let (request, prompts) = (signIn.request, signIn.request.prompts.map(\.rawValue))
+        let asked = OktaPageRequest(
+            clientID: request.clientID, clientName: policy.client.name, issuer: policy.server.issuer(at: base),
+            redirectURI: request.redirectURI.isEmpty ? nil : request.redirectURI, scopes: request.scopes,
+            prompt: prompts.isEmpty ? nil : prompts.joined(separator: " "), acrValues: request.acrValues,
+            isPushed: request.pushedID != nil)
         guard let authentication = signIn.authentication else { return credentialsPage(signIn, asked, state) }
         let login = authentication.userID.flatMap { state.users[$0]?.login } ?? authentication.guest ?? ""
         let ticket = seal.ticket(for: signIn.id)
@@ -235,14 +240,6 @@ struct OktaSignInView: Sendable {
             username: sent?["username"] ?? signIn.request.loginHint ?? "", subject: sent?["subject"] ?? "",
             idClaims: sent?["id_claims"] ?? "", accessClaims: sent?["access_claims"] ?? "")
         return .signIn(seal.ticket(for: signIn.id), asked, users: users, entered: entered, alert: alert)
-    }
-
-    private func asked(by request: OktaAuthorizeRequest, _ policy: OktaSignInPolicy) -> OktaPageRequest {
-        let prompt = request.prompts.map(\.rawValue).joined(separator: " ")
-        return OktaPageRequest(
-            clientID: request.clientID, clientName: policy.client.name, issuer: policy.server.issuer(at: base),
-            redirectURI: request.redirectURI.isEmpty ? nil : request.redirectURI, scopes: request.scopes,
-            prompt: prompt.isEmpty ? nil : prompt, acrValues: request.acrValues, isPushed: request.pushedID != nil)
     }
 
     /// A device that said no, or nothing. Source of the first text: codes.
@@ -329,15 +326,13 @@ struct OktaPageSeal {
     private static let cookieName = "understudy_tx"
 
     private let cookie: String
-    private var attributes = ""
+    private let attributes: String
 
     /// The seal of the browser that sent a request; a browser without a cookie gets one.
     init(_ request: Request, _ identifiers: IdentifierSource, at base: String) {
         cookie = request.cookie(Self.cookieName) ?? identifiers.opaque(ofLength: 43)
         attributes = Self.attributes(of: request, at: base)
     }
-
-    private init(cookie: String) { self.cookie = cookie }
 
     /// Whether the browser has been shown a page.
     static func isKnown(to request: Request) -> Bool { request.cookie(cookieName) != nil }
@@ -351,9 +346,9 @@ struct OktaPageSeal {
             + (request.connection.isSecure ? "; Secure" : "")
     }
 
-    func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
+    func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: Self.csrf(for: tx, cookie)) }
 
-    private func csrf(for tx: String) -> String {
+    private static func csrf(for tx: String, _ cookie: String) -> String {
         Base64URL.encode(Digest.sha256(Array("understudy csrf \(tx) \(cookie)".utf8)))
     }
 
@@ -362,13 +357,10 @@ struct OktaPageSeal {
         let cookie = try Okta.Refused.require(
             call.request.cookie(cookieName), .loginForged,
             "found no cookie \(cookieName); expected the one that comes with the page")
-        guard let tx = parameters["tx"], let csrf = parameters["csrf"],
-            csrf.hasSameBytes(as: OktaPageSeal(cookie: cookie).csrf(for: tx))
-        else {
-            throw Okta.Refused(
-                .loginForged,
-                because: "found a csrf that does not fit tx and the cookie \(cookieName); expected that of the page")
-        }
+        let fits = parameters["tx"].map { parameters["csrf"]?.hasSameBytes(as: csrf(for: $0, cookie)) == true } ?? false
+        try Okta.Refused.require(
+            fits, .loginForged,
+            "found a csrf that does not fit tx and the cookie \(cookieName); expected that of the page")
         if let foreign = foreignOrigin(of: call) {
             throw Okta.Refused(.loginForged, because: "found a form from \(foreign); expected \(call.arrival.base)")
         }

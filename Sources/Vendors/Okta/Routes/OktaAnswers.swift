@@ -239,11 +239,7 @@ extension Okta {
         call.answerFields.append(HTTPField(name: .rateRemaining, value: String(max(0, quota - window.count))))
         call.answerFields.append(HTTPField(name: .rateReset, value: String(window.ends.wholeSeconds)))
         guard call.switches.rateLimit == .enforce else { return }
-        refuse(&call, window, beyond: quota)
-    }
-
-    /// The limit precedes every other check, even those already made.
-    private func refuse(_ call: inout OktaCall, _ window: OktaRateWindow, beyond quota: Int) {
+        // The limit precedes every other check, even those already made.
         var findings = Findings<OktaFailure>()
         findings.add(
             Finding(
@@ -263,6 +259,7 @@ extension Okta {
         let named = call.credentials.parameters.unnoted["client_id"] ?? call.credentials.claims?["cid"]?.string
         return named.flatMap { call.arrival.authenticationContext.clients[$0]?.id } ?? ""
     }
+
 }
 
 /// The requests of a client to a route within a minute.

@@ -7,21 +7,20 @@ import Wire
 extension Okta {
     static func createUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let isActivated = try call.query.read { $0.flag("activate", or: true) }
-        let draft = try call.json { OktaUserDraft(&$0) }
-        if let unknown = draft.groups.first(where: { state.groups[$0] == nil }) {
+        var (user, password, groups) = try call.json { OktaUser().changed(by: &$0) }
+        if let unknown = groups.first(where: { state.groups[$0] == nil }) {
             let hint = state.groups.hint(to: unknown, by: \.id)
             throw Okta.refusal("groupIds", "has \(unknown), and no group has that id\(hint)")
         }
-        let address = draft.login.split(separator: "@", omittingEmptySubsequences: false)
+        let address = user.login.split(separator: "@", omittingEmptySubsequences: false)
         guard address.count == 2, !address.contains(where: \.isEmpty) else {
-            throw Okta.refusal("login", "is \(draft.login); expected the form of an email address")
+            throw Okta.refusal("login", "is \(user.login); expected the form of an email address")
         }
-        var user = OktaUser()
         (user.id, user.created, user.statusChanged) = (call.identifiers.oktaID("00u"), call.moment, call.moment)
         // All users are in it. Source: docs:concepts/user-profiles.
         let everyone = state.groups.everyone
-        user.groups = everyone + draft.groups.filter { !everyone.contains($0) }
-        try draft.apply(to: &user, in: state, &call)
+        user.groups = everyone + groups.filter { !everyone.contains($0) }
+        try call.complete(&user, password, in: state)
         user.status = user.password == nil ? .provisioned : .active
         if isActivated { user.activated = call.moment } else { user.status = .staged }
         state.add(user)
@@ -34,17 +33,17 @@ extension Okta {
 
     /// Changes members of a user, or with PUT the user as a whole.
     static func updateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var user = try call.user(in: state)
+        let user = try call.user(in: state)
         var body = try call.jsonFields().object
         if call.request.method == .post {
             var profile = user.shownProfile
             for member in body["profile"]?.object ?? [:] { profile[member.name] = member.value }
             body["profile"] = .object(profile)
         }
-        let draft = try Fields<Okta>(body, notedBy: call.arrival).read { OktaUserDraft(&$0) }
-        try draft.apply(to: &user, in: state, &call)
-        state.change(user)
-        return .json(user.json(at: call.arrival.base))
+        var (changed, password, _) = try Fields<Okta>(body, notedBy: call.arrival).read { user.changed(by: &$0) }
+        try call.complete(&changed, password, in: state)
+        state.change(changed)
+        return .json(changed.json(at: call.arrival.base))
     }
 
     /// Deactivates a user; one who is deactivated is deleted.
@@ -90,7 +89,7 @@ extension Okta {
             let (password, recovery) = try call.json { body in
                 (
                     body.nested("password", isRequired: true) { $0.text("value") } ?? "",
-                    OktaUserDraft.recovery(&body, true)
+                    OktaUser.recovery(&body, isRequired: true)
                 )
             }
             try user.requirePassword(password, as: "password")
@@ -162,6 +161,18 @@ extension OktaCall {
             found: .text("a password with \(faults.joined(separator: ", "))"), source: "api")
     }
 
+    /// Completes a user who was described, and whose login must be free.
+    fileprivate mutating func complete(
+        _ user: inout OktaUser, _ password: String?, in state: OktaState
+    ) throws(Refused) {
+        let other = state.user(user.login)
+        try Refused.require(
+            other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
+            "another user signs in as \(user.login); expected an unused login")
+        user.lastUpdated = moment
+        if let password { setPassword(password, of: &user) }
+    }
+
     func user(in state: OktaState) throws(Refused) -> OktaUser {
         let name = parameters["user"]
         return try Refused.require(
@@ -170,55 +181,33 @@ extension OktaCall {
     }
 }
 
-struct OktaUserDraft {
-    let login: String
-    let email: String
-    let firstName: String
-    let lastName: String
-    let profile: JSONObject
-    let password: String?
-    let recovery: (question: String, answer: String)?
-    let groups: [String]
-
-    private static let members: Set<String> = ["login", "email", "firstName", "lastName"]
-
-    /// Source: api; by default Okta requires four members of a profile.
-    init(_ body: inout FieldReader) {
-        let profile = body.nested("profile", isRequired: true) { profile in
-            (
-                login: profile.text("login"), first: profile.text("firstName"), last: profile.text("lastName"),
-                email: profile.text("email"),
-                others: profile.whole.filter { !Self.members.contains($0.name) && !$0.value.isNull }
-            )
+extension OktaUser {
+    /// The user as a request describes one. Source: api; by default Okta requires four members of a profile.
+    func changed(by body: inout FieldReader) -> (user: OktaUser, password: String?, groups: [String]) {
+        var user = self
+        _ = body.nested("profile", isRequired: true) { profile in
+            user.login = profile.text("login")
+            (user.firstName, user.lastName) = (profile.text("firstName"), profile.text("lastName"))
+            let email = profile.text("email")
+            user.email = email.hasSameBytes(as: user.login) ? nil : email
+            let known: Set = ["login", "email", "firstName", "lastName"]
+            let others = profile.whole.filter { !known.contains($0.name) && !$0.value.isNull }
+            user.profile = .object(JSONObject(others.map { ($0.name, $0.value) }))
         }
-        (login, email) = (profile?.login ?? "", profile?.email ?? "")
-        (firstName, lastName) = (profile?.first ?? "", profile?.last ?? "")
-        self.profile = JSONObject((profile?.others ?? []).map { ($0.name, $0.value) })
-        (password, recovery) =
+        let (password, recovery) =
             body.nested("credentials") { credentials in
-                (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false))
+                (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials))
             } ?? (nil, nil)
-        groups = body.texts("groupIds") ?? []
+        if let recovery { (user.recoveryQuestion, user.recoveryAnswer) = (recovery.question, recovery.answer) }
+        return (user, password, body.texts("groupIds") ?? [])
     }
 
-    static func recovery(_ body: inout FieldReader, _ isRequired: Bool) -> (question: String, answer: String)? {
+    fileprivate static func recovery(
+        _ body: inout FieldReader, isRequired: Bool = false
+    ) -> (question: String, answer: String)? {
         body.nested("recovery_question", isRequired: isRequired) { ($0.text("question"), $0.text("answer")) }
     }
 
-    func apply(to user: inout OktaUser, in state: OktaState, _ call: inout OktaCall) throws(Okta.Refused) {
-        let other = state.user(login)
-        try Okta.Refused.require(
-            other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
-            "another user signs in as \(login); expected an unused login")
-        (user.login, user.email) = (login, email.hasSameBytes(as: login) ? nil : email)
-        (user.firstName, user.lastName, user.profile) = (firstName, lastName, .object(profile))
-        if let recovery { (user.recoveryQuestion, user.recoveryAnswer) = (recovery.question, recovery.answer) }
-        user.lastUpdated = call.moment
-        if let password { call.setPassword(password, of: &user) }
-    }
-}
-
-extension OktaUser {
     /// The user as the management API shows it. Source: api; recorded answers (pysdk), in which lists have no other
     /// links than the first.
     func json(at base: String, inList: Bool = false) -> JSON {
