@@ -8,11 +8,10 @@ extension Okta {
         let server = try server(call)
         let client = try call.client(using: .deviceCode)
         let scopes = try server.scopes(of: call.credentials.parameters.words("scope"))
-        let open = state.openDevices(of: client, at: call.moment)
+        let (open, most) = (state.openDevices(of: client, at: call.moment), OktaDeviceGrant.mostOpen)
         try Refused.require(
-            open < OktaDeviceGrant.mostOpen, .userCodesTooMany,
-            "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than "
-                + "\(OktaDeviceGrant.mostOpen)")
+            open < most, .userCodesTooMany,
+            "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than \(most)")
         let id = call.identifiers.uuid()
         var userCode: String
         repeat {

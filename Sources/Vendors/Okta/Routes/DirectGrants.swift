@@ -62,15 +62,12 @@ extension OktaTokenRequest {
 
     private func use(_ code: String?, of factor: OktaFactor, in state: inout State) throws(Refused) {
         let code = try Refused.require(code, .directOTPWrong, "found no code; expected that of \(factor.id)")
-        switch state.use(code: code, of: factor, at: moment) {
-        case .right: return
-        case .used:
-            throw Refused(.directOTPWrong, because: "found a code of \(factor.id) that was used; expected the next one")
-        case .wrong:
-            throw Refused(
-                .directOTPWrong,
-                because: "found a code that \(factor.id) does not have at \(moment.rfc3339); expected the one it has")
-        }
+        let verdict = state.use(code: code, of: factor, at: moment)
+        try Refused.require(
+            verdict != .used, .directOTPWrong, "found a code of \(factor.id) that was used; expected the next one")
+        try Refused.require(
+            verdict == .right, .directOTPWrong,
+            "found a code that \(factor.id) does not have at \(moment.rfc3339); expected the one it has")
     }
 
     private func requireAnswer(to challenge: OktaOOBChallenge, in state: inout State) throws(Refused) {
@@ -80,15 +77,13 @@ extension OktaTokenRequest {
         guard let id = challenge.transactionID else {
             return try use(try parameters.required("binding_code"), of: factor, in: &state)
         }
-        switch state.transaction(id, of: factor)?.result(at: moment) {
-        case .success: return
-        case .waiting:
-            throw Refused(
-                .directOOBPending, because: "found transaction \(id) unanswered; expected the answer of \(factor.id)")
-        case .rejected:
-            throw Refused(.directOOBRejected, because: "found transaction \(id) denied; expected an approval")
-        case .timeout, nil: throw expired("oob_code", "found one whose transaction \(id) ended")
-        }
+        let result = state.transaction(id, of: factor)?.result(at: moment)
+        try Refused.require(
+            result != .waiting, .directOOBPending,
+            "found transaction \(id) unanswered; expected the answer of \(factor.id)")
+        try Refused.require(
+            result != .rejected, .directOOBRejected, "found transaction \(id) denied; expected an approval")
+        if result != .success { throw expired("oob_code", "found one whose transaction \(id) ended") }
     }
 
     // MARK: - What follows a first factor: tokens, or a second factor if the client needs one

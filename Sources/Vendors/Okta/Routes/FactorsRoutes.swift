@@ -17,8 +17,7 @@ extension Okta {
     /// Enrolls a factor: a device (ours) and a question are active at once, the others when they have shown a code.
     static func enrollFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
-        let factor = try call.enroll(of: user, &state)
-        return .json(factor.json(of: user, call.arrival.base))
+        return .json(try call.enroll(of: user, &state).json(of: user, call.arrival.base))
     }
 
     /// A factor as a client describes it, without what the server adds.
@@ -35,14 +34,13 @@ extension Okta {
         case .totp: break
         case .sms, .call: factor.phone = body.nested("profile", isRequired: true) { $0.text("phoneNumber") }
         case .question:
-            let profile = body.nested("profile", isRequired: true) { profile in
+            _ = body.nested("profile", isRequired: true) { profile in
                 let question = profile.text("question")
                 if !OktaQuestion.known.contains(where: { $0.id.hasSameBytes(as: question) }) {
                     profile.refuse("question", "is \(question); expected an id of factors/questions")
                 }
-                return (question, profile.text("answer", atLeast: 1))
+                (factor.question, factor.answer) = (question, profile.text("answer", atLeast: 1))
             }
-            (factor.question, factor.answer) = (profile?.0, profile?.1)
         }
         factor.status = [.push, .question].contains(factor.kind) ? .active : .pendingActivation
         return factor
@@ -121,10 +119,9 @@ extension OktaCall {
     /// The factor that the path names, which must be the user's.
     func factor(of user: OktaUser, in state: OktaState) throws(Refused) -> OktaFactor {
         let id = parameters["factor"]
-        if let factor = state.factor(id, of: user.id) { return factor }
-        throw Refused(
-            .factorNotFound, ["id": .string(id)],
-            because: "\(user.login) has no factor \(id)", known: state.factors(of: user.id).map(\.id))
+        return try Refused.require(
+            state.factor(id, of: user.id), .factorNotFound, with: ["id": .string(id)],
+            "\(user.login) has no factor \(id)" + Nearest.known(state.factors(of: user.id).map(\.id)))
     }
 
     /// - Parameter name: what a wrong one is called in the answer.
@@ -134,16 +131,14 @@ extension OktaCall {
         guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
-        case .wrong where factor.kind == .question:
-            let question = factor.question ?? "it"
-            throw Refused(
-                .factorCodeWrong, ["what": "answer"],
-                because: "found another answer than that of \(factor.id); expected the one to \(question)")
         case .wrong:
+            let isAnswer = factor.kind == .question
             throw Refused(
-                .factorCodeWrong, ["what": .string(name)],
-                because: "found another code than those of \(factor.id); expected the current one, or the one before "
-                    + "or after")
+                .factorCodeWrong, ["what": isAnswer ? "answer" : .string(name)],
+                because: isAnswer
+                    ? "found another answer than that of \(factor.id); expected the one to \(factor.question ?? "it")"
+                    : "found another code than those of \(factor.id); expected the current one, or the one before or after"
+            )
         case .used:
             throw Refused(
                 .factorCodeUsed,
@@ -264,5 +259,26 @@ struct OktaHost {
         let behind = authority.lastIndex(of: "]") ?? authority.startIndex
         self.authority = String(authority)
         name = String(authority[..<(authority[behind...].lastIndex(of: ":") ?? authority.endIndex)])
+    }
+}
+
+enum OktaPhone {
+    /// The two-digit country codes; 1 and 7 have one digit, the others three. Source: ITU-T E.164.
+    private static let codes = Set(
+        [
+            20...20, 27...27, 30...34, 36...36, 39...41, 43...49, 51...58, 60...66, 81...82, 84...84, 86...86, 90...95,
+            98...98,
+        ].joined())
+
+    /// Country code and last digits. Source: authjs, tests for +1; the same form for other countries is ours.
+    static func masked(_ phone: String) -> String {
+        let digits = phone.filter(\.isNumber)
+        var code = digits.prefix(1)
+        if !phone.hasPrefix("+") {
+            code = "1"
+        } else if code != "1", code != "7" {
+            code = digits.prefix(codes.contains(Int(digits.prefix(2)) ?? 0) ? 2 : 3)
+        }
+        return "+\(code) XXX-XXX-\(digits.suffix(4))"
     }
 }

@@ -23,7 +23,14 @@ extension OktaTokenRequest {
         try Refused.require(
             isNative || type?.hasSameBytes(as: accessTokenType) == true, .exchangeSubjectType,
             "found subject_token_type \(type ?? "none"); expected \(accessTokenType) or \(idTokenType)")
-        let secret = isNative ? try deviceSecret() : nil
+        var secret: String?
+        if isNative {
+            secret = try Refused.require(
+                parameters["actor_token"], .exchangeActor,
+                "found no actor_token beside an ID token; expected a device secret")
+            try Refused.expect(
+                "actor_token_type", parameters["actor_token_type"], OktaDeviceSecret.tokenType, .exchangeActorType)
+        }
         try Refused.require(
             requested?.hasSameBytes(as: accessTokenType) ?? true, .exchangeRequestedType,
             "found requested_token_type \(requested ?? "none"); expected \(accessTokenType), or none")
@@ -33,15 +40,6 @@ extension OktaTokenRequest {
             }
         // The member with which answers say what they contain (RFC 8693 section 2.2.1).
         return try grantTokens(authorization, &call, &state, adding: ["issued_token_type": .string(accessTokenType)])
-    }
-
-    private func deviceSecret() throws(Refused) -> String {
-        let secret = try Refused.require(
-            parameters["actor_token"], .exchangeActor,
-            "found no actor_token beside an ID token; expected a device secret")
-        try Refused.expect(
-            "actor_token_type", parameters["actor_token_type"], OktaDeviceSecret.tokenType, .exchangeActorType)
-        return secret
     }
 
     /// A service gets an access token of the user whose access token it has.
@@ -78,8 +76,7 @@ extension OktaTokenRequest {
         let subject = try OktaSubject(text, .id, of: [server], beside: secret, call, in: state)
         try judge(subject, by: OktaSubjectRules.native, &call)
         var authorization = secret.authorization
-        authorization.clientID = client.id
-        authorization.serverID = server.id
+        (authorization.clientID, authorization.serverID) = (client.id, server.id)
         authorization.scopes = try server.scopes(of: parameters.words("scope"))
         // They belong to the first app's tokens alone.
         (authorization.nonce, authorization.proofKey) = (nil, nil)
@@ -106,28 +103,25 @@ struct OktaSubject: OktaRuleFacts {
     /// The issuers of which tokens are taken here, in every form of their addresses.
     let trusted: [String]
     /// The issuer's published key that the header names.
-    var key: VerificationKey?
-    var isRevoked = false
+    private(set) var key: VerificationKey?
+    private(set) var isRevoked = false
     /// The status of the user; `nil` when there is none.
-    var status: OktaUser.Status?
+    private(set) var status: OktaUser.Status?
     /// The device secret beside it; `nil` when none is due.
-    var secret: OktaDeviceSecret?
+    let secret: OktaDeviceSecret?
 
     var compact: CompactToken? { token }
 
     /// The id of the user in the token: access tokens name the login as `sub`.
     var userID: String? { token.claims?[kind == .access ? "uid" : "sub"]?.string }
-}
 
-extension OktaSubject {
     init(
         _ text: String, _ kind: OktaTokenKind, of servers: [OktaServer], beside secret: OktaDeviceSecret? = nil,
         _ call: OktaCall, in state: OktaState
     ) throws(Okta.Refused) {
         let bases = call.arrival.sandbox.addresses
-        self.init(
-            kind: kind, token: CompactToken(text), moment: call.moment,
-            trusted: servers.flatMap { server in bases.map(server.issuer) }, secret: secret)
+        (self.kind, token, moment, self.secret) = (kind, CompactToken(text), call.moment, secret)
+        trusted = servers.flatMap { server in bases.map(server.issuer) }
         let issuer = token.claims?["iss"]?.string
         let server = servers.first { server in
             bases.contains { issuer?.hasSameBytes(as: server.issuer(at: $0)) == true }
