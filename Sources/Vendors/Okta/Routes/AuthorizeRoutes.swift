@@ -152,17 +152,11 @@ extension OktaClient {
     /// Whether the client is registered with that redirect URI. For native apps, the port of a loopback address is free
     /// (RFC 8252 section 7.3; that Okta allows it: ours).
     func allows(redirectURI: String, _ switches: OktaSwitches) -> Bool {
-        if redirectURIs.contains(exactly: redirectURI)
-            || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI)
-        {
-            return true
-        }
+        if redirectURIs.contains(exactly: redirectURI) { return true }
+        let local = /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?([\/?].*)?/
+        if switches.redirectURIs == .anyLocalhost, redirectURI.wholeMatch(of: local) != nil { return true }
         guard type == .native, let asked = Self.withoutLoopbackPort(redirectURI) else { return false }
         return redirectURIs.contains { Self.withoutLoopbackPort($0)?.hasSameBytes(as: asked) == true }
-    }
-
-    private static func isLocal(_ uri: String) -> Bool {
-        uri.wholeMatch(of: /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?([\/?].*)?/) != nil
     }
 
     /// An http address of this machine without its port; `nil` for other addresses.

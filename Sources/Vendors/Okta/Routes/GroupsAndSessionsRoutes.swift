@@ -17,11 +17,10 @@ extension Okta {
         (group.name, group.description) = try call.json { body in
             body.nested("profile", isRequired: true) { ($0.text("name"), $0.optionalText("description")) } ?? ("", nil)
         }
-        if let other = state.groups[named: ExactText(group.name)], !other.id.hasSameBytes(as: group.id) {
-            throw Refused(
-                .userExists, ["member": "name"],
-                because: "another group is called \(group.name); expected an unused name")
-        }
+        let other = state.groups[named: ExactText(group.name)]
+        try Refused.require(
+            other == nil || other?.id.hasSameBytes(as: group.id) == true, .userExists, with: ["member": "name"],
+            "another group is called \(group.name); expected an unused name")
         state.groups.add(group, within: OktaState.shortBound)
         return .json(group.json(at: call.arrival.base))
     }
@@ -175,14 +174,11 @@ extension Okta {
         return .json(session.json(of: user, as: "me", call, state))
     }
 
+    /// Shows a session; with POST it first lasts as long again.
     static func readSession(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let (session, user) = try session(call, state)
+        var (session, user) = try session(call, state)
+        if call.request.method == .post { session = state.refresh(session, at: call.moment) }
         return .json(session.json(of: user, as: call.sessionName, call, state))
-    }
-
-    static func refreshSession(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let (session, user) = try session(call, state)
-        return .json(state.refresh(session, at: call.moment).json(of: user, as: call.sessionName, call, state))
     }
 
     static func endSession(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -220,13 +216,11 @@ extension Okta {
     private static func session(_ call: OktaCall, _ state: State) throws(Refused) -> (OktaSession, OktaUser) {
         let (name, isOwn) = (call.sessionName, call.sessionName == OktaSession.own)
         let session = isOwn ? call.ownSession(in: state) : state.session(name, at: call.moment)
-        guard let session, let user = state.users[session.userID] else {
-            throw Refused(
-                .sessionNotFound, ["id": .string(name), "kind": isOwn ? "Session" : "AppSession"],
-                because: (isOwn ? missingSession(call) : "no session has the id \(name)")
-                    + "; expected one that is open")
-        }
-        return (session, user)
+        if let session, let user = state.users[session.userID] { return (session, user) }
+        let found = isOwn ? missingSession(call) : "no session has the id \(name)"
+        throw Refused(
+            .sessionNotFound, ["id": .string(name), "kind": isOwn ? "Session" : "AppSession"],
+            because: found + "; expected one that is open")
     }
 
     static func missingSession(_ call: OktaCall) -> String {

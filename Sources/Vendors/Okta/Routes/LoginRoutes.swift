@@ -294,12 +294,11 @@ extension Okta {
         let device = try Refused.require(
             state.openDevice(parameters["user_code"] ?? "", at: call.moment), .userCodeInvalid,
             "found a user code that is unknown, answered or expired; expected that of a waiting device")
-        guard let client = state.clients[device.authorization.clientID],
-            let server = call.vendor.accounts.server(device.authorization.serverID)
-        else {
-            throw Refused(
-                .userCodeInvalid, because: "the fixtures no longer have the device's client or server; expected both")
-        }
+        let reason = "the fixtures no longer have the device's client or server; expected both"
+        let client = try Refused.require(
+            state.clients[device.authorization.clientID], .userCodeInvalid, reason)
+        let server = try Refused.require(
+            call.vendor.accounts.server(device.authorization.serverID), .userCodeInvalid, reason)
         var signIn = OktaSignIn()
         (signIn.deviceCode, signIn.began) = (device.id, call.moment)
         (signIn.request.clientID, signIn.request.serverID) = (client.id, server.id)

@@ -144,13 +144,10 @@ extension Okta {
         }
         Self.completeChallenge(in: &response, setting)
         if setting.failure == .userCodeInvalid, setting.route == "activate.submit" {
-            response = activationPage(setting.request, setting.identifiers, at: setting.base, alert: .invalidUserCode)
-            return
+            let (request, base) = (setting.request, setting.base)
+            return response = activationPage(request, setting.identifiers, at: base, alert: .invalidUserCode)
         }
-        if let page = context.page {
-            response = page
-            return
-        }
+        if let page = context.page { return response = page }
         guard setting.isForBrowser, setting.failure.reachesClient || OktaFailure.shownOnPages.contains(setting.failure),
             let body = (try? JSON.parse(response.body))?.object, let error = body["error"]?.string,
             let description = body["error_description"]?.string
@@ -199,10 +196,7 @@ extension Okta.Setting {
 
     /// Whether browsers come to the route by themselves; all others answer programs.
     fileprivate var isForBrowser: Bool {
-        switch access {
-        case .browser, .signIn: true
-        default: false
-        }
+        if case .signIn = access { true } else { access == .browser }
     }
 }
 

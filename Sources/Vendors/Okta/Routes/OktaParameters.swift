@@ -238,9 +238,9 @@ extension OktaAuthorizeRequest {
             parameters["response_type"] == "code", .responseTypeUnsupported,
             "response_type is \(parameters["response_type"] ?? "absent"); expected code")
         if let name = parameters["response_mode"] {
+            let known = OktaResponseMode.allCases.map(\.rawValue).joined(separator: " or ")
             responseMode = try Refused.require(
-                OktaResponseMode(rawValue: name), .responseModeUnsupported,
-                "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
+                OktaResponseMode(rawValue: name), .responseModeUnsupported, "found \(name); expected \(known)")
         }
         scopes = try server.scopes(of: parameters.words("scope"))
         challenge = try Self.challenge(parameters, client, switches)

@@ -114,7 +114,9 @@ extension OktaSignInPolicy {
         let request = signIn.request
         state.finish(signIn)
         if let userID = authentication.userID, let scopes = signIn.allowedScopes {
-            remember(consentOf: userID, to: scopes, in: &state)
+            var consent = consent(of: userID, in: state)
+            consent.scopes += scopes.filter { !consent.scopes.contains($0) }
+            state.consents.add(consent, within: OktaState.bound)
         }
         var authorization = OktaAuthorization(
             clientID: request.clientID, serverID: request.serverID, userID: authentication.userID)
@@ -209,19 +211,14 @@ struct OktaSignInPolicy: Sendable {
 
     var asksNobody: Bool { request.prompts.contains(.none) }
 
-    func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
-        guard let age = request.maxAge else { return true }
-        return age > 0 && moment <= session.authenticated + .seconds(age)
+    private func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
+        request.maxAge.map { $0 > 0 && moment <= session.authenticated + .seconds($0) } ?? true
     }
 
-    func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
+    private func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
         if authentication.methods.contains("mfa") { return false }
-        switch request.assurance {
-        case .twoFactors?: return true
-        case .twoFactorsIfPossible?:
-            return client.assurance == .two || !factors(of: authentication, in: state).isEmpty
-        case .oneFactor?, .password?, .phishingResistant?, .hardwareProtected?, nil: return client.assurance == .two
-        }
+        if client.assurance == .two || request.assurance == .twoFactors { return true }
+        return request.assurance == .twoFactorsIfPossible && !factors(of: authentication, in: state).isEmpty
     }
 
     /// The second factors with which the user can sign in; without a page, only one that needs nobody (ours).
@@ -235,19 +232,13 @@ struct OktaSignInPolicy: Sendable {
         let scopes = request.scopes.compactMap(server.scope).filter { $0.consent != .implicit }
         if request.prompts.contains(.consent) { return scopes }
         guard client.consentMethod == .required else { return [] }
-        let given = authentication.userID.flatMap { state.consents[consentKey(of: $0)]?.scopes } ?? []
+        let given = authentication.userID.map { consent(of: $0, in: state).scopes } ?? []
         return scopes.filter { scope in !given.contains(exactly: scope.name) }
     }
 
-    func remember(consentOf userID: String, to scopes: [String], in state: inout OktaState) {
-        var consent =
-            state.consents[consentKey(of: userID)]
-            ?? OktaConsent(userID: userID, clientID: client.id, serverID: server.id)
-        consent.scopes += scopes.filter { !consent.scopes.contains($0) }
-        state.consents.add(consent, within: OktaState.bound)
-    }
-
-    private func consentKey(of userID: String) -> OktaConsent.Key {
-        OktaConsent.Key(user: ExactText(userID), client: ExactText(client.id), server: ExactText(server.id))
+    /// What a user has consented to so far.
+    private func consent(of userID: String, in state: OktaState) -> OktaConsent {
+        let consent = OktaConsent(userID: userID, clientID: client.id, serverID: server.id)
+        return state.consents[consent.key] ?? consent
     }
 }

@@ -6,11 +6,13 @@ import Wire
 
 /// What an access token reveals about its user. Source: ref.
 extension Okta {
+    private static let userinfoScopes = ["profile", "email", "address", "phone"]
+
     static func readUserinfo(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let token = try Refused.require(
             call.credentials.token?.token, .accessTokenMissing, "found no access token; expected one")
-        let needed = ["profile", "email", "address", "phone"] + (call.switches.answersOpenIDAlone ? ["openid"] : [])
+        let needed = userinfoScopes + (call.switches.answersOpenIDAlone ? ["openid"] : [])
         try Refused.require(
             token.scopes.contains(where: needed.contains), .scopeInsufficient,
             "found \(token.scopes.isEmpty ? "no scopes" : token.scopes.joined(separator: " ")); expected "
@@ -223,7 +225,6 @@ extension Okta {
             "jti is \(token.id ?? "absent"); expected an ID token, whose jti begins with “ID.”")
         return claims
     }
-
 }
 
 /// The documents with which clients find a server's endpoints and keys.
@@ -285,7 +286,6 @@ extension Okta {
 
 /// A server's metadata, in the order of Okta's documents. It names only what is served (ours); names: ref, api.
 enum OktaServerMetadata {
-    static let responseModes = ["query", "fragment", "form_post", "okta_post_message"]
     static let scopes = ["openid", "profile", "email", "address", "phone", "offline_access", "groups", "device_sso"]
     private static let claims = list([
         "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",
@@ -301,7 +301,8 @@ enum OktaServerMetadata {
             "issuer": .string(server.issuer(at: base)), "authorization_endpoint": endpoint("authorize"),
             "token_endpoint": endpoint("token"), "userinfo_endpoint": endpoint("userinfo"),
             "jwks_uri": endpoint("keys"),
-            "response_types_supported": ["code"], "response_modes_supported": list(responseModes),
+            "response_types_supported": ["code"],
+            "response_modes_supported": list(OktaResponseMode.allCases.map(\.rawValue)),
             "grant_types_supported": list(OktaGrantType.allCases.map(\.rawValue)),
             "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["RS256"],
             "scopes_supported": list(scopes), "token_endpoint_auth_methods_supported": methods,

@@ -83,8 +83,7 @@ struct OktaTokenRequest: Sendable {
 /// The grant `password`. Source: ref, codes.
 extension OktaTokenRequest {
     func redeemPassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let name = try parameters.required("username")
-        let password = try parameters.required("password")
+        let (name, password) = (try parameters.required("username"), try parameters.required("password"))
         let scopes = try server.scopes(of: parameters.words("scope"))
         let user = try Refused.require(
             state.user(name), .passwordWrong, "found username \(name); expected the id or login of a user")
@@ -133,11 +132,10 @@ extension OktaTokenRequest {
         try Refused.require(
             !words.contains("openid"), .scopeOpenidService,
             "found scope openid, which is about a user, and a service has none; expected some of \(server.scopeNames)")
-        if let unknown = words.first(where: { server.scope($0) == nil }) {
-            throw Refused(
-                .scopeUnknown,
-                because: "found scope \(unknown); expected some of server \(server.id)'s own: \(server.scopeNames)")
-        }
+        let unknown = words.first { server.scope($0) == nil }
+        try Refused.require(
+            unknown == nil, .scopeUnknown,
+            "found scope \(unknown ?? ""); expected some of server \(server.id)'s own: \(server.scopeNames)")
         let refused = words.filter { server.scope($0)?.consent == .required }
         try Refused.require(
             refused.isEmpty, .consentRequiredService, with: ["scopes": .string(refused.joined(separator: ", "))],
@@ -149,8 +147,7 @@ extension OktaTokenRequest {
 /// The grant `authorization_code`, with PKCE (RFC 7636).
 extension OktaTokenRequest {
     func redeemCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let text = try parameters.required("code")
-        let redirectURI = try parameters.required("redirect_uri")
+        let (text, redirectURI) = (try parameters.required("code"), try parameters.required("redirect_uri"))
         let ticket = try Refused.require(
             state.codes[text], .codeInvalid, "found a code that is unknown here; expected one of this sandbox")
         let code = ticket.content
@@ -205,10 +202,16 @@ extension OktaTokenRequest {
     // MARK: - The grant `refresh_token`. Source: guide:refresh-tokens
 
     func refreshTokens(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let text = try parameters.required("refresh_token")
-        let (token, grant) = try usable(text, call, state)
+        let (token, grant) = try usable(try parameters.required("refresh_token"), state)
         if let replaced = token.replaced, call.moment > replaced + .seconds(client.refresh.leeway) {
-            throw reuse(of: token, call, &state)
+            // Two parties have the token, and one of them may be an attacker.
+            state.revoke(grant: token.grant)
+            let event = server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
+            throw Refused(
+                .refreshTokenInvalid,
+                because: "refresh-token-reused (\(event)): the token was replaced "
+                    + "\(call.moment.wholeSeconds - replaced.wholeSeconds) s ago; expected at most "
+                    + "\(client.refresh.leeway) s. All tokens since the sign-in were revoked")
         }
         var authorization = grant.authorization
         try Okta.requireActive(authorization, in: state, orFail: .refreshTokenInvalid)
@@ -226,9 +229,7 @@ extension OktaTokenRequest {
     }
 
     /// The refresh token, if it is the client's and has not ended.
-    private func usable(
-        _ text: String, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
+    private func usable(_ text: String, _ state: State) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
         guard let (token, grant) = state.refreshToken(text) else {
             let kind = OktaTokenKind(of: CompactToken(text)).map { "an \($0.rawValue) token" }
             throw Refused(
@@ -241,7 +242,7 @@ extension OktaTokenRequest {
             "which gave the refresh token")
         let complaint =
             grant.isRevoked
-            ? "found a refresh token that was revoked; expected one that was not" : token.complaint(at: call.moment)
+            ? "found a refresh token that was revoked; expected one that was not" : token.complaint(at: moment)
         if let complaint { throw Refused(.refreshTokenInvalid, because: complaint) }
         return (token, grant)
     }
@@ -260,18 +261,6 @@ extension OktaTokenRequest {
             first.serverID.hasSameBytes(as: server.id), failures.server,
             with: ["server": .string(server.id), "original": .string(first.serverID)],
             "found server \(server.id); expected \(first.serverID), \(roles[roles.count - 1])")
-    }
-
-    /// Ends the family of a token that was used after its replacement: two parties have it, and one of them may be an
-    /// attacker.
-    private func reuse(of token: OktaRefreshToken, _ call: OktaCall, _ state: inout State) -> Refused {
-        state.revoke(grant: token.grant)
-        let event = server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
-        let age = token.replaced.map { call.moment.wholeSeconds - $0.wholeSeconds } ?? 0
-        return Refused(
-            .refreshTokenInvalid,
-            because: "refresh-token-reused (\(event)): the token was replaced \(age) s ago; expected at most "
-                + "\(client.refresh.leeway) s. All tokens since the sign-in were revoked")
     }
 
     /// The requested scopes; all granted ones when the request names none.
