@@ -123,29 +123,24 @@ extension OktaTokenRequest {
         after authorization: OktaAuthorization, in state: State
     ) throws(Refused) -> [OktaGrantType] {
         let own = client.secondGrants
-        let needed = "; expected " + [OktaGrantType.mfaOTP, .mfaOOB].names
-        guard !own.isEmpty else {
-            let reason = "found the grants \(client.grants.joined(separator: ", ")) of client \(client.id)\(needed)"
-            try Refused.require(authorization.methods != ["pwd"], .mfaNotPossible, reason)
-            throw insufficient(client.grants.joined(separator: " "), reason)
-        }
+        try Refused.require(
+            !own.isEmpty, authorization.methods == ["pwd"] ? .directGrantsInsufficient : .mfaNotPossible,
+            with: ["grants": .string(client.grants.joined(separator: " "))],
+            "found the grants \(client.grants.joined(separator: ", ")) of client \(client.id); expected "
+                + [OktaGrantType.mfaOTP, .mfaOOB].names)
         var grants = own
         if let text = parameters["grant_types_supported"] {
             let words = parameters.words("grant_types_supported")
             grants = own.filter { grant in words.contains(exactly: grant.rawValue) }
-            guard !grants.isEmpty else {
-                throw insufficient(text, "found grant_types_supported \(text); expected \(own.names)")
-            }
+            try Refused.require(
+                !grants.isEmpty, .directGrantsInsufficient, with: ["grants": .string(text)],
+                "found grant_types_supported \(text); expected \(own.names)")
         }
         let usable = grants.filter { state.offers($0, to: authorization) }
         try Refused.require(
             !usable.isEmpty, .directFactorUnusable,
             "found no further active factor of \(authorization.userID ?? "the user"); expected one for " + grants.names)
         return usable
-    }
-
-    private func insufficient(_ grants: String, _ reason: String) -> Refused {
-        Refused(.directGrantsInsufficient, ["grants": .string(grants)], because: reason)
     }
 
     // MARK: - What was begun before
@@ -158,19 +153,16 @@ extension OktaTokenRequest {
     }
 
     func oobChallenge(in state: State) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
-        let known = state.oobChallenges[try parameters.required("oob_code")]
-        let challenge = try redeemable(known, "oob_code")
-        try requireOwn(
-            challenge.content.authorization, (.directClient, .directServer), "as in the first request")
+        let challenge = try redeemable(state.oobChallenges[parameters.required("oob_code")], "oob_code")
+        try requireOwn(challenge.content.authorization, (.directClient, .directServer), "as in the first request")
         return challenge
     }
 
     private func redeemable<Content>(
         _ ticket: OktaTicket<Content>?, _ parameter: String
     ) throws(Refused) -> OktaTicket<Content> {
-        guard let ticket else { throw expired(parameter, "found an unknown one") }
-        if let complaint = ticket.complaint(at: moment) { throw expired(parameter, complaint) }
-        return ticket
+        if let ticket, ticket.complaint(at: moment) == nil { return ticket }
+        throw expired(parameter, ticket?.complaint(at: moment) ?? "found an unknown one")
     }
 
     func expired(_ parameter: String, _ found: String) -> Refused {

@@ -20,8 +20,7 @@ extension Okta {
         let user = try user(hint, in: state)
         let factor = try factor(channel.factor, of: user.id, in: state)
         let authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user.id)
-        let challenge = state.challenge(factor, over: channel, authorization, for: nil, call)
-        return .json(.object(challenge.answer(call.switches)))
+        return .json(.object(state.challenge(factor, over: channel, authorization, for: nil, call)))
     }
 
     static func challengeSecondFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -38,7 +37,7 @@ extension Okta {
             let channel = try channel(parameters)
             let factor = try request.secondFactor(channel.factor, after: token.content, in: state)
             let challenge = state.challenge(factor, over: channel, token.content, for: token.id, call)
-            for member in challenge.answer(call.switches) { answer.append(member.name, member.value) }
+            for member in challenge { answer.append(member.name, member.value) }
         } else {
             _ = try request.secondFactor(.totp, after: token.content, in: state)
         }
@@ -109,34 +108,31 @@ extension Okta {
 extension OktaState {
     /// Sends a user a challenge. Nothing leaves the server: a test answers for the user, by the action `answer-push` or
     /// with the code that the action `factor-code` shows.
+    ///
+    /// - Returns: the answer to the app. Source: guide:configure-direct-auth-grants, api; of `transfer` kotlin.
     fileprivate mutating func challenge(
         _ factor: OktaFactor, over channel: OktaChannel, _ authorization: OktaAuthorization, for mfaToken: String?,
         _ call: OktaCall
-    ) -> OktaTicket<OktaOOBChallenge> {
+    ) -> JSONObject {
         var content = OktaOOBChallenge(
             authorization: authorization, factorID: factor.id, channel: channel, mfaToken: mfaToken)
         let id = "ft" + call.identifiers.oktaID(ofLength: 32)
+        var bindingMethod = "prompt"
         switch channel {
         case .push:
             content.transactionID = self.challenge(factor, at: call.moment).id
             content.number = factor.numberChallenge
+            bindingMethod = content.number == nil ? "none" : "transfer"
         case .sms, .voice: sendCode(to: factor, call.identifiers)
         }
         let challenge = OktaTicket(id, for: content, at: call.moment)
         oobChallenges.add(challenge, within: Self.shortBound)
-        return challenge
-    }
-}
-
-extension OktaTicket<OktaOOBChallenge> {
-    /// The answer to the app. Source: guide:configure-direct-auth-grants, api; the members of `transfer`: kotlin.
-    fileprivate func answer(_ switches: OktaSwitches) -> JSONObject {
-        var answer: JSONObject = ["oob_code": .string(id), "expires_in": JSON(Int(Self.lifetime.inSeconds))]
-        if content.channel == .push || switches.oobInterval == .always {
-            answer.append("interval", JSON(OktaOOBChallenge.interval))
-        }
-        answer.append("channel", .string(content.channel.rawValue))
-        answer.append("binding_method", .string(content.bindingMethod))
+        let seconds = Int(OktaTicket<OktaOOBChallenge>.lifetime.inSeconds)
+        var answer: JSONObject = ["oob_code": .string(id), "expires_in": JSON(seconds)]
+        // How many seconds lie between two polls.
+        if channel == .push || call.switches.oobInterval == .always { answer.append("interval", 5) }
+        answer.append("channel", .string(channel.rawValue))
+        answer.append("binding_method", .string(bindingMethod))
         if let number = content.number { answer.append("binding_code", .string(number)) }
         return answer
     }
@@ -156,9 +152,6 @@ enum OktaChannel: String, CaseIterable, RecordValue {
 }
 
 struct OktaOOBChallenge: OktaTicketContent {
-    /// How many seconds lie between two polls. Source: guide:configure-direct-auth-grants.
-    static let interval = 5
-
     /// Client, server and user.
     var authorization = OktaAuthorization()
     var factorID = ""
@@ -172,14 +165,6 @@ struct OktaOOBChallenge: OktaTicketContent {
 
     /// The value of `amr` of an answer.
     var method: String { channel.factor.method }
-
-    /// How the answer gets back. Source: guide:configure-direct-auth-grants.
-    var bindingMethod: String {
-        switch channel {
-        case .push: number == nil ? "none" : "transfer"
-        case .sms, .voice: "prompt"
-        }
-    }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("authorization", &authorization)

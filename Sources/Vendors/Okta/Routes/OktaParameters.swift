@@ -282,27 +282,17 @@ extension OktaAuthorizeRequest {
     }
 
     private static func checkPushing(_ client: OktaClient, _ switches: OktaSwitches) throws(Refused) {
-        let isRequired =
-            switch switches.pushRequirement {
-            case .perClient: client.requiresPushedRequests
-            case .all: true
-            case .never: false
-            }
+        let (isForAll, isForEach) = (switches.pushRequirement == .all, switches.pushRequirement == .perClient)
         try Refused.require(
-            !isRequired, .parRequired,
+            !isForAll && !(isForEach && client.requiresPushedRequests), .parRequired,
             "found a plain request; expected a request_uri from the server's par endpoint, since "
-                + (switches.pushRequirement == .all ? "switch par-required is all" : "client \(client.id) must push"))
+                + (isForAll ? "switch par-required is all" : "client \(client.id) must push"))
     }
 
     private static func challenge(
         _ parameters: OktaParameters, _ client: OktaClient, _ switches: OktaSwitches
     ) throws(Refused) -> String? {
-        let isRequired =
-            switch switches.pkce {
-            case .perClient: client.requiresPKCE
-            case .always: true
-            case .never: false
-            }
+        let isRequired = switches.pkce == .always || switches.pkce == .perClient && client.requiresPKCE
         guard let challenge = parameters["code_challenge"] else {
             try Refused.require(
                 !isRequired, .pkceChallengeMissing,
