@@ -65,7 +65,9 @@ extension Okta {
         try Refused.require(
             request.serverID.hasSameBytes(as: server.id), .requestURIServer,
             "the server is \(server.id); expected \(request.serverID), where the request was pushed")
-        let fault = pushed.isUsed ? "has been used: its client got an answer" : "expired \(pushed.expires.rfc3339)"
+        var fault: String {
+            pushed.isUsed ? "has been used: its client got an answer" : "expired \(pushed.expires.rfc3339)"
+        }
         try Refused.require(
             !pushed.isUsed && call.moment < pushed.expires, .requestURIInvalid,
             "the request_uri \(fault); expected a new one")

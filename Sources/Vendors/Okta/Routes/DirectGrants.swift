@@ -124,7 +124,7 @@ extension OktaTokenRequest {
     ) throws(Refused) -> [OktaGrantType] {
         let own = client.secondGrants
         try Refused.require(
-            !own.isEmpty, authorization.methods == ["pwd"] ? .directGrantsInsufficient : .mfaNotPossible,
+            !own.isEmpty, authorization.methods == ["pwd"] ? .mfaNotPossible : .directGrantsInsufficient,
             with: ["grants": .string(client.grants.joined(separator: " "))],
             "found the grants \(client.grants.joined(separator: ", ")) of client \(client.id); expected "
                 + [OktaGrantType.mfaOTP, .mfaOOB].names)

@@ -238,7 +238,7 @@ extension OktaAuthorizeRequest {
             parameters["response_type"] == "code", .responseTypeUnsupported,
             "response_type is \(parameters["response_type"] ?? "absent"); expected code")
         if let name = parameters["response_mode"] {
-            let known = OktaResponseMode.allCases.map(\.rawValue).joined(separator: " or ")
+            var known: String { OktaResponseMode.allCases.map(\.rawValue).joined(separator: " or ") }
             responseMode = try Refused.require(
                 OktaResponseMode(rawValue: name), .responseModeUnsupported, "found \(name); expected \(known)")
         }
@@ -256,9 +256,10 @@ extension OktaAuthorizeRequest {
     private static func redirectURI(
         _ parameters: OktaParameters, _ client: OktaClient, _ clients: RecordTable<OktaClient>, _ switches: OktaSwitches
     ) throws(Refused) -> String {
-        let registered =
+        var registered: String {
             client.redirectURIs.isEmpty
-            ? "client \(client.id) has none" : "expected \(client.redirectURIs.joined(separator: " or "))"
+                ? "client \(client.id) has none" : "expected \(client.redirectURIs.joined(separator: " or "))"
+        }
         let uri = try Refused.require(
             parameters["redirect_uri"], .redirectURIMissing, "redirect-uri: found nothing; \(registered)")
         try Refused.require(

@@ -88,7 +88,7 @@ extension OktaSignInPolicy {
         }
         let scopes = signIn.allowedScopes == nil ? scopesToConsent(authentication, in: state).map(\.name) : []
         if scopes.isEmpty { return }
-        let list = scopes.joined(separator: ", ")
+        var list: String { scopes.joined(separator: ", ") }
         try Refused.require(
             !asksNobody, .consentRequired, with: ["scopes": .string(list)],
             "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")

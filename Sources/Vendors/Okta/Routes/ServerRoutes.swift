@@ -191,12 +191,12 @@ extension Okta {
         var location = call.signInPath
         if let uri = parameters["post_logout_redirect_uri"] {
             let known = claims["aud"]?.string.flatMap { state.clients[$0] }?.postLogoutURIs ?? []
-            let expected =
-                known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
-            let near = known.lazy.compactMap { Nearest.difference(uri, $0) }.first
-            try Refused.require(
-                known.contains(exactly: uri), .postLogoutURIIllegal,
-                "found \(uri); \(expected)" + (near.map { ". " + $0 } ?? ""))
+            guard known.contains(exactly: uri) else {
+                var expected = "expected \(known.joined(separator: " or "))"
+                if known.isEmpty { expected = "the client of the ID token has none" }
+                if let near = known.lazy.compactMap({ Nearest.difference(uri, $0) }).first { expected += ". " + near }
+                throw Refused(.postLogoutURIIllegal, because: "found \(uri); \(expected)")
+            }
             location = uri.adding(parameters["state"].map { [("state", $0)] } ?? [], after: "?")
         }
         if let userID = claims["sub"]?.string { state.endSessions(of: userID) }

@@ -21,7 +21,7 @@ extension Okta {
     ) throws(Refused) {
         guard let id = authorization.userID else { return }
         let status = state.users[id]?.status
-        let found = status.map { "is \($0.rawValue)" } ?? "was removed"
+        var found: String { status.map { "is \($0.rawValue)" } ?? "was removed" }
         try Refused.require(status == .active, failure, "found a user who \(found), \(id); expected ACTIVE")
     }
 }
@@ -118,7 +118,9 @@ extension OktaTokenRequest {
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
         let words = try server.distinctScopes(of: parameters.words("scope"))
         let granted = words.filter { client.grantedScopes.contains(exactly: $0) }
-        let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
+        var expected: String {
+            client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
+        }
         try Refused.require(
             !granted.isEmpty, .orgScopes,
             "found scope \(words.joined(separator: " ")); expected some of what \(client.id) was granted: \(expected)")
@@ -249,18 +251,21 @@ extension OktaTokenRequest {
 
     /// Refuses to continue what another client, or this one at another server, began.
     ///
-    /// - Parameter roles: what client and server did then; of both, if there is one.
+    /// - Parameters:
+    ///   - role: what the client did then.
+    ///   - otherRole: what the server did; by default the same.
     func requireOwn(
-        _ first: OktaAuthorization, _ failures: (client: OktaFailure, server: OktaFailure), _ roles: String...
+        _ first: OktaAuthorization, _ failures: (client: OktaFailure, server: OktaFailure), _ role: String,
+        _ otherRole: String? = nil
     ) throws(Refused) {
         try Refused.require(
             first.clientID.hasSameBytes(as: client.id), failures.client,
             with: ["client": .string(client.id), "original": .string(first.clientID)],
-            "found client \(client.id); expected \(first.clientID), \(roles[0])")
+            "found client \(client.id); expected \(first.clientID), \(role)")
         try Refused.require(
             first.serverID.hasSameBytes(as: server.id), failures.server,
             with: ["server": .string(server.id), "original": .string(first.serverID)],
-            "found server \(server.id); expected \(first.serverID), \(roles[roles.count - 1])")
+            "found server \(server.id); expected \(first.serverID), \(otherRole ?? role)")
     }
 
     /// The requested scopes; all granted ones when the request names none.
