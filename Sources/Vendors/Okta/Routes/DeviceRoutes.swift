@@ -32,17 +32,6 @@ extension Okta {
     }
 }
 
-extension OktaCall {
-    func client(using grant: OktaGrantType) throws(Refused) -> OktaClient {
-        let client = try client()
-        var own: String { client.grants.joined(separator: ", ") }
-        try Refused.require(
-            client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
-            "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
-        return client
-    }
-}
-
 /// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
 extension OktaTokenRequest {
     func redeemDeviceCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {

@@ -6,6 +6,8 @@ extension OktaTokenRequest {
     /// A sign-in that waits for its second factor.
     typealias MFAToken = OktaTicket<OktaAuthorization>
 
+    var secondGrants: [OktaGrantType] { [.mfaOTP, .mfaOOB].filter { client.allows($0.rawValue) } }
+
     /// The grant `otp`: a one-time password first.
     func redeemOneTimePassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let scopes = try server.scopes(of: parameters.words("scope"))
@@ -113,7 +115,9 @@ extension OktaTokenRequest {
         _ method: String, of token: MFAToken, _ call: inout OktaCall, _ state: inout State,
         using challenge: OktaTicket<OktaOOBChallenge>? = nil
     ) throws(Refused) -> Reply {
-        try grantTokens(token.content.adding(method), &call, &state) { _, state in
+        var authorization = token.content
+        authorization.methods = OktaAuthentication(methods: authorization.methods).adding(method).methods
+        return try grantTokens(authorization, &call, &state) { _, state in
             state.use(challenge)
             state.mfaTokens.change(token.key) { $0.isUsed = true }
         }
@@ -122,7 +126,7 @@ extension OktaTokenRequest {
     private func secondGrants(
         after authorization: OktaAuthorization, in state: State
     ) throws(Refused) -> [OktaGrantType] {
-        let own = client.secondGrants
+        let own = secondGrants
         try Refused.require(
             !own.isEmpty, authorization.methods == ["pwd"] ? .mfaNotPossible : .directGrantsInsufficient,
             with: ["grants": .string(client.grants.joined(separator: " "))],
@@ -191,25 +195,8 @@ extension OktaTokenRequest {
     }
 }
 
-extension OktaClient {
-    var secondGrants: [OktaGrantType] { [.mfaOTP, .mfaOOB].filter { allows($0.rawValue) } }
-}
-
 extension [OktaGrantType] {
     var names: String { map(\.rawValue).joined(separator: " or ") }
-}
-
-extension OktaFactor.Kind {
-    /// The value of `amr`. Source: ref; of questions RFC 8176.
-    var method: String {
-        switch self {
-        case .totp: "otp"
-        case .question: "kba"
-        case .push: "swk"
-        case .sms: "sms"
-        case .call: "tel"
-        }
-    }
 }
 
 extension OktaState {
@@ -230,13 +217,5 @@ extension OktaState {
         return kinds.contains { kind in
             !authorization.methods.contains(kind.method) && activeFactor(kind, of: authorization.userID ?? "") != nil
         }
-    }
-}
-
-extension OktaAuthorization {
-    func adding(_ method: String) -> OktaAuthorization {
-        var authorization = self
-        authorization.methods = OktaAuthentication(methods: methods).adding(method).methods
-        return authorization
     }
 }

@@ -58,7 +58,7 @@ extension Okta {
     private static func challengeType(
         _ request: OktaTokenRequest, after first: OktaAuthorization, in state: State
     ) throws(Refused) -> OktaGrantType {
-        let own = request.client.secondGrants
+        let own = request.secondGrants
         var types = own
         if let text = request.parameters["challenge_types_supported"] {
             types = request.parameters.words("challenge_types_supported").compactMap { word in

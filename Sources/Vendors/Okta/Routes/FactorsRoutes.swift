@@ -97,6 +97,17 @@ extension Okta {
 extension OktaFactor.Kind {
     /// The member of a request that verifies such a factor. Source: ref (authn), api.
     var proof: String { self == .question ? "answer" : "passCode" }
+
+    /// The value of `amr`. Source: ref; of questions RFC 8176.
+    var method: String {
+        switch self {
+        case .totp: "otp"
+        case .question: "kba"
+        case .push: "swk"
+        case .sms: "sms"
+        case .call: "tel"
+        }
+    }
 }
 
 extension OktaCall {

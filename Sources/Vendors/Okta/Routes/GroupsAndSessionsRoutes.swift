@@ -54,12 +54,6 @@ extension Okta {
     }
 }
 
-extension OktaState {
-    func members(of group: OktaGroup) -> [OktaUser] {
-        users.all.filter { $0.groups.contains(exactly: group.id) }
-    }
-}
-
 extension OktaCall {
     fileprivate func group(in state: OktaState) throws(Refused) -> OktaGroup {
         let id = parameters["group"]
@@ -67,6 +61,12 @@ extension OktaCall {
             state.groups[id], .groupNotFound, with: ["id": .string(id)],
             "no group has the id \(id)\(state.groups.hint(to: id, by: \.id))")
     }
+
+    func ownSession(in state: OktaState) -> OktaSession? {
+        request.cookie("sid").flatMap { state.session($0, at: moment) }
+    }
+
+    fileprivate var sessionName: String { parameters["session"].isEmpty ? OktaSession.own : parameters["session"] }
 }
 
 extension OktaGroup {
@@ -228,14 +228,6 @@ extension Okta {
     }
 }
 
-extension OktaCall {
-    func ownSession(in state: OktaState) -> OktaSession? {
-        request.cookie("sid").flatMap { state.session($0, at: moment) }
-    }
-
-    fileprivate var sessionName: String { parameters["session"].isEmpty ? OktaSession.own : parameters["session"] }
-}
-
 extension OktaSession {
     /// What the session of the browser that asks is called.
     fileprivate static let own = "me"
@@ -258,6 +250,10 @@ extension OktaSession {
 }
 
 extension OktaState {
+    func members(of group: OktaGroup) -> [OktaUser] {
+        users.all.filter { $0.groups.contains(exactly: group.id) }
+    }
+
     func session(_ id: String, at moment: Moment) -> OktaSession? {
         sessions[id].flatMap { moment < $0.expires ? $0 : nil }
     }

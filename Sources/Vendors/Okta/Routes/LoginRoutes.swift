@@ -295,8 +295,7 @@ extension Okta {
             state.openDevice(parameters["user_code"] ?? "", at: call.moment), .userCodeInvalid,
             "found a user code that is unknown, answered or expired; expected that of a waiting device")
         let reason = "the fixtures no longer have the device's client or server; expected both"
-        let client = try Refused.require(
-            state.clients[device.authorization.clientID], .userCodeInvalid, reason)
+        let client = try Refused.require(state.clients[device.authorization.clientID], .userCodeInvalid, reason)
         let server = try Refused.require(
             call.vendor.accounts.server(device.authorization.serverID), .userCodeInvalid, reason)
         var signIn = OktaSignIn()

@@ -57,6 +57,33 @@ extension Okta {
         response.fields[.vary] = "Origin"
         response.fields.show(to: origin, at: request.path, isTrusted: true)
     }
+
+    /// Answers a browser's question whether a page may make a call. Source: api. At the token endpoint and at par any
+    /// origin may ask, since only the call itself names the client.
+    static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refused(.routeNotFound) }
+        guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {
+            call.answerFields[.allow] = methods + ", OPTIONS"
+            throw Refused(
+                .methodNotAllowed,
+                because: "found OPTIONS without Origin and Access-Control-Request-Method; expected \(methods)")
+        }
+        _ = try server(call)
+        var response = Response.empty()
+        response.fields[.vary] = "Origin"
+        let wanted = call.request.fields[.accessControlRequestHeaders]
+        let sendsToken = wanted.map { $0.lowercased().contains("authorization") } ?? false
+        let isTrusted = call.isTrusted(origin, in: &state)
+        guard origins.admits(isTrusted: isTrusted, sendsToken: sendsToken) else { return .respond(response) }
+        response.fields.allow(origin, at: call.request.path, isTrusted: isTrusted)
+        response.fields[.accessControlAllowMethods] = methods
+        // ours: DPoP and others need it.
+        if let wanted { response.fields[.accessControlAllowHeaders] = wanted }
+        response.fields[.accessControlMaxAge] = "3600"
+        return .respond(response)
+    }
+
+    static let preflightEndpoints = OktaOrigins.paths.flatMap { $0.patterns.map(Endpoint.options) }
 }
 
 extension OktaCall {
@@ -85,35 +112,6 @@ extension HTTPFields {
             "DPoP-Nonce, WWW-Authenticate, X-Okta-Request-Id, X-Rate-Limit-Limit, X-Rate-Limit-Remaining, "
             + "X-Rate-Limit-Reset"
     }
-}
-
-extension Okta {
-    /// Answers a browser's question whether a page may make a call. Source: api. At the token endpoint and at par any
-    /// origin may ask, since only the call itself names the client.
-    static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refused(.routeNotFound) }
-        guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {
-            call.answerFields[.allow] = methods + ", OPTIONS"
-            throw Refused(
-                .methodNotAllowed,
-                because: "found OPTIONS without Origin and Access-Control-Request-Method; expected \(methods)")
-        }
-        _ = try server(call)
-        var response = Response.empty()
-        response.fields[.vary] = "Origin"
-        let wanted = call.request.fields[.accessControlRequestHeaders]
-        let sendsToken = wanted.map { $0.lowercased().contains("authorization") } ?? false
-        let isTrusted = call.isTrusted(origin, in: &state)
-        guard origins.admits(isTrusted: isTrusted, sendsToken: sendsToken) else { return .respond(response) }
-        response.fields.allow(origin, at: call.request.path, isTrusted: isTrusted)
-        response.fields[.accessControlAllowMethods] = methods
-        // ours: DPoP and others need it.
-        if let wanted { response.fields[.accessControlAllowHeaders] = wanted }
-        response.fields[.accessControlMaxAge] = "3600"
-        return .respond(response)
-    }
-
-    static let preflightEndpoints = OktaOrigins.paths.flatMap { $0.patterns.map(Endpoint.options) }
 }
 
 /// The origins for which browsers show an answer to pages (Fetch standard, CORS protocol). Source: api; docs, release
@@ -229,9 +227,7 @@ extension Okta {
             return ["origins": .array(state.trustedOrigins.all.map { $0.json(.whole) })]
         }
     ]
-}
 
-extension Okta {
     /// What to note when an app asks at an address that tokens do not name; ours, as the real issuer has only one.
     static func addressMistake(_ call: OktaCall) -> Finding? {
         let base = call.arrival.base

@@ -3,9 +3,78 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// The steps of a sign-in: second factor, consent, answer. On the page the user takes them; without it, they are taken
-/// at once (ours).
-extension OktaSignInPolicy {
+/// What a request demands of the user besides signing in, and the steps of a sign-in: second factor, consent, answer. On
+/// the page the user takes them; without it, they are taken at once (ours).
+struct OktaSignInPolicy: Sendable {
+    typealias State = OktaState
+    typealias Refused = Okta.Refused
+
+    let request: OktaAuthorizeRequest
+    let client: OktaClient
+    let server: OktaServer
+    /// Whether people sign in on the page; otherwise nobody is asked (ours).
+    let isOnPage: Bool
+
+    init(_ request: OktaAuthorizeRequest, _ client: OktaClient, _ server: OktaServer, _ switches: OktaSwitches) {
+        (self.request, self.client, self.server) = (request, client, server)
+        isOnPage = (client.loginMode ?? switches.loginMode) == .page
+    }
+
+    /// The policy of a sign-in that has begun on the page.
+    init(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) throws(Refused) {
+        request = signIn.request
+        guard let client = state.clients[request.clientID], let server = accounts.server(request.serverID) else {
+            throw Refused(
+                .loginUnknown,
+                because: "the fixtures no longer have client \(request.clientID) or server \(request.serverID)")
+        }
+        (self.client, self.server, isOnPage) = (client, server, true)
+    }
+
+    enum Step: Sendable { case credentials, secondFactor, consent, nothing }
+
+    func step(of signIn: OktaSignIn, in state: OktaState) -> Step {
+        guard let authentication = signIn.authentication else { return .credentials }
+        if needsSecondFactor(authentication, in: state) { return .secondFactor }
+        let isAsked = signIn.allowedScopes == nil && !scopesToConsent(authentication, in: state).isEmpty
+        return isAsked ? .consent : .nothing
+    }
+
+    var asksNobody: Bool { request.prompts.contains(.none) }
+
+    private func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
+        request.maxAge.map { $0 > 0 && moment <= session.authenticated + .seconds($0) } ?? true
+    }
+
+    private func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
+        if authentication.methods.contains("mfa") { return false }
+        if client.assurance == .two || request.assurance == .twoFactors { return true }
+        return request.assurance == .twoFactorsIfPossible && !factors(of: authentication, in: state).isEmpty
+    }
+
+    /// The second factors with which the user can sign in; without a page, only one that needs nobody (ours).
+    func factors(of authentication: OktaAuthentication, in state: OktaState) -> [OktaFactor] {
+        guard let userID = authentication.userID else { return [] }
+        return state.activeFactors(of: userID).filter { isOnPage || $0.kind == .totp }
+    }
+
+    /// The scopes to which the user must still consent. Source: guide:request-user-consent; org never asks (ref).
+    func scopesToConsent(_ authentication: OktaAuthentication, in state: OktaState) -> [OktaScope] {
+        let scopes = request.scopes.compactMap(server.scope).filter { $0.consent != .implicit }
+        if request.prompts.contains(.consent) { return scopes }
+        guard client.consentMethod == .required else { return [] }
+        let given = authentication.userID.map { consent(of: $0, in: state).scopes } ?? []
+        return scopes.filter { scope in !given.contains(exactly: scope.name) }
+    }
+
+    /// What a user has consented to so far.
+    private func consent(of userID: String, in state: OktaState) -> OktaConsent {
+        let consent = OktaConsent(userID: userID, clientID: client.id, serverID: server.id)
+        return state.consents[consent.key] ?? consent
+    }
+
+    // MARK: - Steps
+
     /// Takes a sign-in as far as it goes without the user; a new one begins as the user who is signed in already or, if
     /// nobody is asked, anybody.
     ///
@@ -170,75 +239,5 @@ extension OktaCall {
     mutating func setCookie(_ name: String, _ value: String?) {
         let attributes = OktaPageSeal.attributes(of: request, at: arrival.base) + (value == nil ? "; Max-Age=0" : "")
         answerFields.append(HTTPField(name: .setCookie, value: "\(name)=\(value ?? "")\(attributes)"))
-    }
-}
-
-/// What a request demands of the user besides signing in: a second factor, a consent.
-struct OktaSignInPolicy: Sendable {
-    typealias State = OktaState
-    typealias Refused = Okta.Refused
-
-    let request: OktaAuthorizeRequest
-    let client: OktaClient
-    let server: OktaServer
-    /// Whether people sign in on the page; otherwise nobody is asked (ours).
-    let isOnPage: Bool
-
-    init(_ request: OktaAuthorizeRequest, _ client: OktaClient, _ server: OktaServer, _ switches: OktaSwitches) {
-        (self.request, self.client, self.server) = (request, client, server)
-        isOnPage = (client.loginMode ?? switches.loginMode) == .page
-    }
-
-    /// The policy of a sign-in that has begun on the page.
-    init(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) throws(Refused) {
-        request = signIn.request
-        guard let client = state.clients[request.clientID], let server = accounts.server(request.serverID) else {
-            throw Refused(
-                .loginUnknown,
-                because: "the fixtures no longer have client \(request.clientID) or server \(request.serverID)")
-        }
-        (self.client, self.server, isOnPage) = (client, server, true)
-    }
-
-    enum Step: Sendable { case credentials, secondFactor, consent, nothing }
-
-    func step(of signIn: OktaSignIn, in state: OktaState) -> Step {
-        guard let authentication = signIn.authentication else { return .credentials }
-        if needsSecondFactor(authentication, in: state) { return .secondFactor }
-        let isAsked = signIn.allowedScopes == nil && !scopesToConsent(authentication, in: state).isEmpty
-        return isAsked ? .consent : .nothing
-    }
-
-    var asksNobody: Bool { request.prompts.contains(.none) }
-
-    private func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
-        request.maxAge.map { $0 > 0 && moment <= session.authenticated + .seconds($0) } ?? true
-    }
-
-    private func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
-        if authentication.methods.contains("mfa") { return false }
-        if client.assurance == .two || request.assurance == .twoFactors { return true }
-        return request.assurance == .twoFactorsIfPossible && !factors(of: authentication, in: state).isEmpty
-    }
-
-    /// The second factors with which the user can sign in; without a page, only one that needs nobody (ours).
-    func factors(of authentication: OktaAuthentication, in state: OktaState) -> [OktaFactor] {
-        guard let userID = authentication.userID else { return [] }
-        return state.activeFactors(of: userID).filter { isOnPage || $0.kind == .totp }
-    }
-
-    /// The scopes to which the user must still consent. Source: guide:request-user-consent; org never asks (ref).
-    func scopesToConsent(_ authentication: OktaAuthentication, in state: OktaState) -> [OktaScope] {
-        let scopes = request.scopes.compactMap(server.scope).filter { $0.consent != .implicit }
-        if request.prompts.contains(.consent) { return scopes }
-        guard client.consentMethod == .required else { return [] }
-        let given = authentication.userID.map { consent(of: $0, in: state).scopes } ?? []
-        return scopes.filter { scope in !given.contains(exactly: scope.name) }
-    }
-
-    /// What a user has consented to so far.
-    private func consent(of userID: String, in state: OktaState) -> OktaConsent {
-        let consent = OktaConsent(userID: userID, clientID: client.id, serverID: server.id)
-        return state.consents[consent.key] ?? consent
     }
 }

@@ -31,6 +31,15 @@ extension OktaCall {
         try Refused.require(
             credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
     }
+
+    func client(using grant: OktaGrantType) throws(Refused) -> OktaClient {
+        let client = try client()
+        var own: String { client.grants.joined(separator: ", ") }
+        try Refused.require(
+            client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
+            "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
+        return client
+    }
 }
 
 struct OktaTokenRequest: Sendable {
@@ -78,10 +87,9 @@ struct OktaTokenRequest: Sendable {
             "found grant_type \(name) of client \(client.id); expected one of its own: \(own)")
         return type
     }
-}
 
-/// The grant `password`. Source: ref, codes.
-extension OktaTokenRequest {
+    // MARK: - The grant `password`. Source: ref, codes
+
     func redeemPassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (name, password) = (try parameters.required("username"), try parameters.required("password"))
         let scopes = try server.scopes(of: parameters.words("scope"))
@@ -144,10 +152,9 @@ extension OktaTokenRequest {
             "found \(refused.joined(separator: " ")), to which users must consent; expected other scopes")
         return words
     }
-}
 
-/// The grant `authorization_code`, with PKCE (RFC 7636).
-extension OktaTokenRequest {
+    // MARK: - The grant `authorization_code`, with PKCE (RFC 7636)
+
     func redeemCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (text, redirectURI) = (try parameters.required("code"), try parameters.required("redirect_uri"))
         let ticket = try Refused.require(

@@ -121,26 +121,6 @@ extension Okta {
     }
 }
 
-extension OktaUser {
-    func requireActive(orFail failure: OktaFailure) throws(Okta.Refused) {
-        try Okta.Refused.require(isActive, failure, "\(login) is \(status.rawValue); expected ACTIVE")
-    }
-
-    func requirePassword(
-        _ text: String, orFail failure: OktaFailure = .credentialsRefused, as member: String = "oldPassword"
-    ) throws(Okta.Refused) {
-        try Okta.Refused.require(
-            password?.hasSameBytes(as: text) == true, failure, with: ["member": .string(member)],
-            "the password is not that of \(login); expected the user's own")
-    }
-
-    func requireAnswer(_ text: String) throws(Okta.Refused) {
-        try Okta.Refused.require(
-            recoveryAnswer?.hasSameBytes(as: text) == true, .recoveryAnswerWrong,
-            "found another answer than that of \(login); expected the one to the question")
-    }
-}
-
 extension OktaCall {
     /// Sets a password, and notes one that Okta's default policy refuses: those of examples say that they are no secrets.
     /// Source: api.
@@ -182,6 +162,24 @@ extension OktaCall {
 }
 
 extension OktaUser {
+    func requireActive(orFail failure: OktaFailure) throws(Okta.Refused) {
+        try Okta.Refused.require(isActive, failure, "\(login) is \(status.rawValue); expected ACTIVE")
+    }
+
+    func requirePassword(
+        _ text: String, orFail failure: OktaFailure = .credentialsRefused, as member: String = "oldPassword"
+    ) throws(Okta.Refused) {
+        try Okta.Refused.require(
+            password?.hasSameBytes(as: text) == true, failure, with: ["member": .string(member)],
+            "the password is not that of \(login); expected the user's own")
+    }
+
+    func requireAnswer(_ text: String) throws(Okta.Refused) {
+        try Okta.Refused.require(
+            recoveryAnswer?.hasSameBytes(as: text) == true, .recoveryAnswerWrong,
+            "found another answer than that of \(login); expected the one to the question")
+    }
+
     /// The user as a request describes one. Source: api; by default Okta requires four members of a profile.
     func changed(by body: inout FieldReader) -> (user: OktaUser, password: String?, groups: [String]) {
         var user = self
