@@ -209,7 +209,7 @@ extension Okta {
             return transaction.show(call, &state)
         }
         try call.use(code, of: factor, as: "token", &state)
-        return transaction.recover(user, call, &state)
+        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
     }
 
     static func redeemRecoveryToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -217,14 +217,15 @@ extension Okta {
         let user = try Refused.require(
             state.users.all.first { $0.recoveryToken?.hasSameBytes(as: token) == true && !$0.isActive },
             .stateTokenInvalid, "no user has this recoveryToken; expected one that was not used")
-        return call.begin(OktaAuthn(userID: user.id)).recover(user, call, &state)
+        let transaction = call.begin(OktaAuthn(userID: user.id))
+        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
     }
 
     static func answerRecoveryQuestion(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (token, answer) = try call.json { ($0.text("stateToken"), $0.text("answer")) }
         let (transaction, user) = try call.transaction(token, at: [.recovery], in: state)
         try user.requireAnswer(answer)
-        return transaction.recover(user, hasAnswered: true, call, &state)
+        return transaction.recover(user, asks: false, call, &state)
     }
 }
 
@@ -309,11 +310,8 @@ extension Okta.Transaction {
     }
 
     /// What comes after what the user has shown: the question, the end of a lockout, or a new password.
-    fileprivate func recover(
-        _ user: OktaUser, hasAnswered: Bool = false, _ call: OktaCall, _ state: inout OktaState
-    ) -> Reply {
+    fileprivate func recover(_ user: OktaUser, asks: Bool, _ call: OktaCall, _ state: inout OktaState) -> Reply {
         var (transaction, user) = (self, user)
-        let asks = !hasAnswered && user.recoveryQuestion != nil
         if !asks, user.status == .lockedOut {
             user.set(.active, at: call.moment)
             state.change(user)

@@ -94,15 +94,26 @@ extension Okta {
     private static func describeRefreshToken(
         _ text: String, of server: OktaServer, _ call: inout OktaCall, _ state: State
     ) -> JSONObject? {
-        let known = state.refreshToken(text)
-        let complaint =
-            known.map { fault(of: $0, in: $1, at: server, call, state) }
-            ?? "a text that is not a token of this sandbox"
-        guard let (token, grant) = known, complaint == nil else {
-            call.findings.note("refresh-token-active", found: complaint.map(Fact.text))
+        guard let (token, grant) = state.refreshToken(text) else {
+            call.findings.note("refresh-token-active", found: .text("a text that is not a token of this sandbox"))
             return nil
         }
         let authorization = grant.authorization
+        let leeway = state.clients[authorization.clientID]?.refresh.leeway
+        let complaint: String? =
+            if !authorization.serverID.hasSameBytes(as: server.id) {
+                "a refresh token of server \(authorization.serverID); expected one of \(server.id)"
+            } else if grant.isRevoked {
+                "a refresh token that was revoked"
+            } else if let leeway, let replaced = token.replaced, call.moment > replaced + .seconds(leeway) {
+                "a refresh token that was replaced by another one at \(replaced.rfc3339)"
+            } else {
+                token.complaint(at: call.moment)
+            }
+        if let complaint {
+            call.findings.note("refresh-token-active", found: .text(complaint))
+            return nil
+        }
         let user = authorization.userID.flatMap { state.users[$0] }
         var answer: JSONObject = [
             "active": true, "token_type": authorization.proofKey == nil ? "Bearer" : "DPoP",
@@ -112,22 +123,6 @@ extension Okta {
         answer.append("exp", JSON(token.end.wholeSeconds))
         answer.append("sub", .string(authorization.subject(user, call.switches)))
         return answer
-    }
-
-    private static func fault(
-        of token: OktaRefreshToken, in grant: OktaGrant, at server: OktaServer, _ call: OktaCall, _ state: State
-    ) -> String? {
-        let authorization = grant.authorization
-        if !authorization.serverID.hasSameBytes(as: server.id) {
-            return "a refresh token of server \(authorization.serverID); expected one of \(server.id)"
-        }
-        if grant.isRevoked { return "a refresh token that was revoked" }
-        if let leeway = state.clients[authorization.clientID]?.refresh.leeway, let replaced = token.replaced,
-            call.moment > replaced + .seconds(leeway)
-        {
-            return "a refresh token that was replaced by another one at \(replaced.rfc3339)"
-        }
-        return token.complaint(at: call.moment)
     }
 
     // MARK: - Ends tokens. Source: ref, guide:revoke-tokens
