@@ -1,6 +1,5 @@
 import Emulation
 import JSON
-import Tokens
 
 /// A sign-in or recovery by the authentication API that needs more steps. Source: ref (authn).
 struct OktaAuthn: OktaTicketContent {

@@ -1,7 +1,5 @@
 import Emulation
-import HTTPTypes
 import JSON
-import Tokens
 import Wire
 
 /// The authorization endpoint: who signs in, and what the client gets.
@@ -111,9 +109,7 @@ struct OktaReturnAddress: Sendable {
         if states.count == 1, OktaAuthorizeRequest.isValid(state: states[0]) { state = states[0] }
     }
 
-    /// The answer that takes the browser there.
-    ///
-    /// - Parameter items: what the client gets, before its own `state`.
+    /// The answer that takes the browser there, with what the client gets before its own `state`.
     func response(_ items: [(name: String, value: String)], to request: Request, by pages: OktaPages) -> Response {
         let items = items + (state.map { [("state", $0)] } ?? [])
         switch mode {

@@ -1,6 +1,5 @@
 import Emulation
 import JSON
-import Wire
 
 /// Direct authentication: an app signs its user in without a browser. Source: guide:configure-direct-auth-grants, api.
 extension Okta {

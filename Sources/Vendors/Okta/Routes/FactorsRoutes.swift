@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 import Tokens
-import Wire
 
 extension Okta {
     static func listFactors(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {

@@ -1,7 +1,6 @@
 import Emulation
 import HTTPTypes
 import JSON
-import Tokens
 import Wire
 
 /// Groups of users. Source: api; bodies pysdk, recorded answers.
@@ -84,11 +83,8 @@ extension OktaGroup {
 
 /// Lists of the management API. Source: docs:reference/core-okta-api.
 extension Okta {
-    /// The records that `filter`, `search` and `q` select, by pages that link to the next one.
-    ///
-    /// - Parameters:
-    ///   - isHidden: whether a record is left out unless there is a condition.
-    ///   - words: those of which one begins with `q`.
+    /// The records that `filter`, `search` and `q` select, by pages that link to the next one. Hidden ones are left out
+    /// unless there is a condition; of the words, one begins with `q`.
     static func list<Record: KeyedRecord>(
         _ records: [Record], atMost most: Int, _ call: OktaCall, hiding isHidden: (Record) -> Bool = { _ in false },
         words: (Record) -> [String] = { _ in [] }, show: (Record, _ base: String) -> JSON

@@ -1,5 +1,4 @@
 import Emulation
-import HTTPTypes
 import JSON
 import Tokens
 import Wire

@@ -109,9 +109,7 @@ extension Okta: FieldDialect {
 }
 
 extension OktaCall {
-    /// Returns what `read` makes of the content, which must be JSON.
-    ///
-    /// - Parameter isOptional: whether there may be no content, which then counts as an empty object.
+    /// Returns what `read` makes of the content, which must be JSON; none that is optional counts as an empty object.
     func json<Value>(isOptional: Bool = false, _ read: (inout FieldReader) -> Value) throws(Refused) -> Value {
         if isOptional, request.body.isEmpty { return try Fields<Okta>([:], notedBy: arrival).read(read) }
         return try jsonFields().read(read)
@@ -212,9 +210,7 @@ enum OktaAssurance: String, CaseIterable, Sendable {
 
 /// The checks of an authorization request, in Okta's order as far as it is known (ours).
 extension OktaAuthorizeRequest {
-    /// Checks the parameters of a request.
-    ///
-    /// - Parameter pushedID: the `request_uri` under which the client pushes it; `nil` when it comes through the browser.
+    /// Checks a request that the client pushes under an id or, without one, sends through the browser.
     init(
         _ parameters: OktaParameters, of client: OktaClient, among clients: RecordTable<OktaClient>,
         at server: OktaServer, _ switches: OktaSwitches, pushedAs pushedID: String? = nil

@@ -76,9 +76,7 @@ struct OktaSignInPolicy: Sendable {
     // MARK: - Steps
 
     /// Takes a sign-in as far as it goes without the user; a new one begins as the user who is signed in already or, if
-    /// nobody is asked, anybody.
-    ///
-    /// The sign-in ends when the client learns why it failed: that is its answer.
+    /// nobody is asked, anybody. It ends when the client learns why it failed: that is its answer.
     func proceed(
         _ signIn: OktaSignIn, isNew: Bool = false, _ call: inout OktaCall, _ state: inout State
     ) throws(Refused) -> Reply {

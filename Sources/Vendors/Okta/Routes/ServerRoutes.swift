@@ -1,8 +1,6 @@
 import Emulation
-import HTTPTypes
 import JSON
 import Tokens
-import Wire
 
 /// What an access token reveals about its user. Source: ref.
 extension Okta {

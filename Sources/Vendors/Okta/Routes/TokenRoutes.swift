@@ -256,11 +256,7 @@ struct OktaTokenRequest: Sendable {
         return (token, grant)
     }
 
-    /// Refuses to continue what another client, or this one at another server, began.
-    ///
-    /// - Parameters:
-    ///   - role: what the client did then.
-    ///   - otherRole: what the server did; by default the same.
+    /// Refuses to continue what another client, or this one at another server, began in such a role.
     func requireOwn(
         _ first: OktaAuthorization, _ failures: (client: OktaFailure, server: OktaFailure), _ role: String,
         _ otherRole: String? = nil

@@ -1,7 +1,5 @@
 import Emulation
 import JSON
-import Tokens
-import Wire
 
 /// Users as the management API creates, changes and shows them.
 extension Okta {
