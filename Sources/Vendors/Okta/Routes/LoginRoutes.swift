@@ -101,9 +101,7 @@ extension Okta {
         let name = parameters["user"] ?? parameters["username"] ?? ""
         let user = try Refused.require(
             state.user(name), .loginWrong, "found no user with the login \(name); expected one, or a subject")
-        if parameters["user"] == nil, user.password?.hasSameBytes(as: parameters["password"] ?? "") != true {
-            throw Refused(.loginWrong, because: "the password is not that of \(user.login); expected the user's own")
-        }
+        if parameters["user"] == nil { try user.requirePassword(parameters["password"] ?? "", orFail: .loginWrong) }
         try user.requireActive(orFail: .loginWrong)
         return OktaAuthentication(userID: user.id, moment: moment, methods: ["pwd"])
     }
