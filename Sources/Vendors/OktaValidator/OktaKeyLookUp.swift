@@ -180,27 +180,28 @@ struct OktaDiscovery: Sendable {
     }
 
     private func object(at url: String, orFail failure: OktaTokenFailure) async throws(OktaKeyProblem) -> JSONObject {
-        switch await fetch(KeyRequest(url: url)) {
-        case .failed(let problem):
+        do throws(KeyFetchProblem) {
+            return try object(in: await fetch(KeyRequest(url: url)))
+        } catch {
             let named: OktaTokenFailure =
-                switch problem {
+                switch error {
                 case .slow, .connectionLost: .offline
                 default: failure
                 }
-            throw OktaKeyProblem(named, "GET \(url): \(problem)")
+            throw OktaKeyProblem(named, "GET \(url): \(error)")
+        }
+    }
+
+    private func object(in answer: KeyAnswer) throws(KeyFetchProblem) -> JSONObject {
+        switch answer {
+        case .failed(let problem): throw problem
         case .answered(let status, _, let body):
-            if profile == .documented, status.code != 200 {
-                throw OktaKeyProblem(failure, "GET \(url): \(KeyFetchProblem.status(status.code))")
-            }
-            guard body.count <= KeyRequest.longestBody else {
-                throw OktaKeyProblem(failure, "GET \(url): \(KeyFetchProblem.tooLarge)")
-            }
-            do throws(JSONError) {
-                if let object = try JSON.parse(body).object { return object }
-            } catch {
-                throw OktaKeyProblem(failure, "GET \(url): \(KeyFetchProblem.notJSON("\(error)"))")
-            }
-            throw OktaKeyProblem(failure, "GET \(url): \(KeyFetchProblem.otherForm("an object"))")
+            if profile == .documented, status.code != 200 { throw .status(status.code) }
+            guard body.count <= KeyRequest.longestBody else { throw .tooLarge }
+            let value: JSON
+            do { value = try JSON.parse(body) } catch { throw .notJSON("\(error)") }
+            guard let object = value.object else { throw .otherForm("an object") }
+            return object
         }
     }
 }

@@ -224,65 +224,55 @@ extension String {
 extension OktaRules {
     var times: [OktaRule] {
         var rules: [OktaRule] = []
-        if checksExpiry { rules.append(expiry) }
-        if profile == .documented { rules.append(notBefore) }
-        if checksIssuedAt { rules.append(issuedAt) }
+        if checksExpiry {
+            rules.append(
+                time(
+                    "exp", "expiry", "exp, a number, not before now minus the leeway", orFail: .expired,
+                    orNone: .expiryMissing))
+        }
+        if profile == .documented {
+            rules.append(
+                time(
+                    "nbf", "not-before", "nbf, if present, a number, not after now plus the leeway",
+                    source: "validator page, JWT Verification", orFail: .notYetValid))
+        }
+        if checksIssuedAt {
+            rules.append(
+                time(
+                    "iat", "issued-at", "iat, a number, not after now plus the leeway", orFail: .issuedInFuture,
+                    orNone: .issuedAtMissing))
+        }
         return rules
     }
 
-    private func timeRules(required: Bool) -> TimeRules {
-        TimeRules(leeway: leeway, required: required, acceptsLastSecond: true)
-    }
-
-    /// The refusal by a time: that of a wrong moment, or that of none.
-    private func refusing(
-        _ claim: String, _ side: String, _ failure: OktaTokenFailure, orNone missing: OktaTokenFailure
-    ) -> @Sendable (OktaValidatorFacts) -> Refusal<OktaTokenFailure>? {
-        let grace = "leeway \(Fact.seconds(leeway))"
-        return { facts in
-            guard let moment = facts.token.date(claim).seconds() else {
-                return Refusal(missing, because: "\(facts.found(claim)), expected a number of seconds")
-            }
-            let distance = abs(moment - facts.moment.unixSeconds)
-            // Fractions matter near the moment only.
-            let seconds = distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()
-            return Refusal(
-                failure, because: "\(claim) \(JSONNumber(moment)) is \(Fact.seconds(seconds)) \(side) now, \(grace)")
-        }
-    }
-
-    private var expiry: OktaRule {
-        let (rules, isLenient) = (timeRules(required: true), profile == .observed)
+    /// - Parameter missing: the failure without such a time, which the observed profile ignores; `nil` if the token may
+    ///   leave it out.
+    private func time(
+        _ claim: String, _ check: String, _ expected: String, source: String = Self.source,
+        orFail failure: OktaTokenFailure, orNone missing: OktaTokenFailure? = nil
+    ) -> OktaRule {
+        let (isEnd, isLenient) = (claim == "exp", profile == .observed)
+        let rules = TimeRules(leeway: leeway, required: missing != nil, acceptsLastSecond: true)
+        let grace = "\(isEnd ? "before" : "after") now, leeway \(Fact.seconds(leeway))"
         return OktaRule(
-            "expiry", expects: .text("exp, a number, not before now minus the leeway"), source: Self.source,
-            orFail: [.expired, .expiryMissing], by: refusing("exp", "before", .expired, orNone: .expiryMissing),
+            check, expects: .text(expected), source: source, orFail: [failure] + [missing].compactMap(\.self),
+            by: { facts in
+                guard let moment = facts.token.date(claim).seconds() else {
+                    return Refusal(
+                        missing ?? failure, because: "\(facts.found(claim)), expected a number of seconds")
+                }
+                let distance = abs(moment - facts.moment.unixSeconds)
+                // Fractions matter near the moment only.
+                let seconds = distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()
+                return Refusal(
+                    failure, because: "\(claim) \(JSONNumber(moment)) is \(Fact.seconds(seconds)) \(grace)")
+            },
             judge: { facts, finding in
-                if isLenient, facts.token.date("exp").seconds() == nil { return nil }
-                return facts.token.expiry(at: facts.moment.unixSeconds, rules, &finding)
-            })
-    }
-
-    private var notBefore: OktaRule {
-        let rules = timeRules(required: false)
-        return OktaRule(
-            "not-before", expects: .text("nbf, if present, a number, not after now plus the leeway"),
-            source: "validator page, JWT Verification", orFail: [.notYetValid],
-            by: refusing("nbf", "after", .notYetValid, orNone: .notYetValid),
-            judge: { facts, finding in
-                guard facts.token.date("nbf").form != .absent else { return nil }
-                return facts.token.notBefore(at: facts.moment.unixSeconds, rules, &finding)
-            })
-    }
-
-    private var issuedAt: OktaRule {
-        let (rules, isLenient) = (timeRules(required: true), profile == .observed)
-        return OktaRule(
-            "issued-at", expects: .text("iat, a number, not after now plus the leeway"), source: Self.source,
-            orFail: [.issuedInFuture, .issuedAtMissing],
-            by: refusing("iat", "after", .issuedInFuture, orNone: .issuedAtMissing),
-            judge: { facts, finding in
-                if isLenient, facts.token.date("iat").seconds() == nil { return nil }
-                return facts.token.notBefore(at: facts.moment.unixSeconds, claim: "iat", rules, &finding)
+                let (date, now) = (facts.token.date(claim), facts.moment.unixSeconds)
+                if missing == nil ? date.form == .absent : isLenient && date.seconds() == nil { return nil }
+                return isEnd
+                    ? facts.token.expiry(at: now, rules, &finding)
+                    : facts.token.notBefore(at: now, claim: claim, rules, &finding)
             })
     }
 }
