@@ -154,9 +154,6 @@ extension OktaState {
 
 /// What administrators decide about clients and servers (all ours).
 extension Okta {
-    private static let ofServer = ActionMember.optional(
-        "server", "id of the authorization server; by default the first custom one")
-
     static let ruleActions = [
         action(
             "assign-client", about: "Assigns a client to users and groups alone; without both, to everyone.",
@@ -177,7 +174,7 @@ extension Okta {
             "set-policies",
             about: "Replaces the access policies of a server, which clients, grants and scopes must match.",
             members: [
-                ofServer,
+                whichServer,
                 .optional(
                     "policies", "a list as in accounts.yaml; by default that of the fixtures, [] allows nothing"),
             ]
@@ -187,7 +184,7 @@ extension Okta {
         action(
             "set-claims", about: "Replaces the claims that a server adds to tokens or sets in them.",
             members: [
-                ofServer,
+                whichServer,
                 .optional("claims", "a list as in accounts.yaml; by default that of the fixtures, [] for none"),
             ]
         ) { (call, state) throws(ControlRefusal) in

@@ -4,6 +4,8 @@ import JSON
 /// What people at the organization can do with users and their groups (all ours).
 extension Okta {
     static let whoseUser = ActionMember.required("user", "id or login of the user")
+    static let whichServer = ActionMember.optional(
+        "server", "id of the authorization server; by default the first custom one")
     private static let groupList = "ids or names of groups, besides Everyone"
 
     /// Clients and redirect URIs, for an app's own tests.
@@ -289,10 +291,7 @@ extension Okta {
 
     // MARK: - Consents that a user gives or revokes elsewhere (all ours)
 
-    private static let place = [
-        whoseUser, .required("client", "id of the client"),
-        .optional("server", "id of the authorization server; by default the first custom one"),
-    ]
+    private static let place = [whoseUser, .required("client", "id of the client"), whichServer]
 
     static let consentActions = [
         action(
