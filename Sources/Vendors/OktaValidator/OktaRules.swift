@@ -11,10 +11,7 @@ struct OktaRules {
     ///
     /// Source: RS256 documented, validator page; the others observed, jwt.
     static func algorithms(_ profile: BehaviourProfile) -> [Algorithm] {
-        switch profile {
-        case .documented: [.rs256]
-        case .observed: [.rs256, .rs384, .rs512]
-        }
+        profile == .documented ? [.rs256] : [.rs256, .rs384, .rs512]
     }
 
     /// Seconds of grace. Source: 3000 documented, validator page; none observed, jwt.

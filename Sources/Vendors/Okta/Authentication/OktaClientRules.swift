@@ -104,23 +104,21 @@ extension Okta {
             return finding.judge(facts.secret?.isEmpty == true ? .nothing("no secret") : .text("another secret"), false)
         },
     ]
-}
 
-/// The rules for client assertions (`client_secret_jwt`, `private_key_jwt`), in the order of Okta's checks.
-///
-/// Source: ref for the rules, codes for what follows when one is broken; the order is ours.
-extension Okta {
+    // MARK: - Client assertions (`client_secret_jwt`, `private_key_jwt`)
+
     private static let assertionRules =
-        [assertionType] + Rule.structure(orFail: .assertionMalformed) + assertionForm + assertionTimes
-
-    private static let assertionType = Rule(
-        "assertion-type", OktaClientFacts.assertionType, "RFC 7523 section 2.2; codes", orFail: .assertionTypeInvalid
-    ) { facts, finding in
-        guard facts.assertion != nil else { return nil }
-        return finding.judge(
-            facts.assertionType.map(Fact.text) ?? .nothing("no client_assertion_type"),
-            facts.assertionType?.hasSameBytes(as: OktaClientFacts.assertionType) == true)
-    }
+        [
+            Rule(
+                "assertion-type", OktaClientFacts.assertionType, "RFC 7523 section 2.2; codes",
+                orFail: .assertionTypeInvalid
+            ) { facts, finding in
+                guard facts.assertion != nil else { return nil }
+                return finding.judge(
+                    facts.assertionType.map(Fact.text) ?? .nothing("no client_assertion_type"),
+                    facts.assertionType?.hasSameBytes(as: OktaClientFacts.assertionType) == true)
+            }
+        ] + Rule.structure(orFail: .assertionMalformed) + assertionForm + assertionTimes
 
     private static let assertionForm = [
         Rule(.critical(), orFail: .assertionMalformed), Rule(.keyReferences),
