@@ -105,6 +105,18 @@ struct OktaJudgement: Sendable {
         else { throw OktaTokenError(findings, list.refusals(on: facts, outcomes).first) }
         return VerifiedToken(text: facts.token.text, header: header, claims: claims, keyOrigin: origin)
     }
+
+    fileprivate var verdict: CheckerVerdict {
+        do throws(OktaTokenError) {
+            let token = try result()
+            return CheckerVerdict(
+                isUsable: true, summary: "valid, by the key of: \(token.keyOrigin.rawValue)", result: token.members,
+                findings: findings, showsFindings: false)
+        } catch {
+            return CheckerVerdict(
+                isUsable: false, summary: "not valid, \(error)", result: error.members, findings: error.findings)
+        }
+    }
 }
 
 extension OktaTokenError {
@@ -196,20 +208,6 @@ extension OktaJudge {
     }
 }
 
-extension OktaJudgement {
-    fileprivate var verdict: CheckerVerdict {
-        do throws(OktaTokenError) {
-            let token = try result()
-            return CheckerVerdict(
-                isUsable: true, summary: "valid, by the key of: \(token.keyOrigin.rawValue)", result: token.members,
-                findings: findings, showsFindings: false)
-        } catch {
-            return CheckerVerdict(
-                isUsable: false, summary: "not valid, \(error)", result: error.members, findings: error.findings)
-        }
-    }
-}
-
 extension OktaValidatorOptions {
     fileprivate init(_ settings: CheckerSettings) {
         self.init(
@@ -277,9 +275,7 @@ public enum OktaTokenFailure: String, VendorFailure {
     case noKey = "jwt-no-key"
     /// A request for keys timed out, or its connection was lost.
     case offline = "jwt-offline"
-}
 
-extension OktaTokenFailure {
     /// The case of the validator page's `OktaJWTValidationError`, which it also prints as `OktaJWTValidatinoError`;
     /// `nil` where it has none.
     ///

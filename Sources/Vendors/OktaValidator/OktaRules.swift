@@ -100,13 +100,12 @@ struct OktaRules {
         guard let signature = facts.signature else { return .notJudged }
         return finding.take(signature) ?? signature.outcome
     }
-}
 
-/// The rules about issuer, audience and the claims that name a client.
-extension OktaRules {
+    // MARK: - Issuer, audience and the claims that name a client
+
     private static let source = "validator page, Validation Options"
 
-    var issuer: OktaRule {
+    private var issuer: OktaRule {
         OktaRule(
             "issuer", expects: .text("iss equal to the option issuer"), source: Self.source, orFail: .issuer,
             because: { facts in
@@ -195,30 +194,9 @@ extension OktaRules {
             return finding.judge(claims[facts.scopeClaim].map(Fact.json) ?? .absent, facts.lacking(demanded).isEmpty)
         }
     }
-}
 
-extension OktaValidatorFacts {
-    /// The claim with the scopes: Okta's own, or that of RFC 9068 section 2.2.3.
-    fileprivate var scopeClaim: String {
-        token.claims?["scp"] == nil && token.claims?["scope"] != nil ? "scope" : "scp"
-    }
+    // MARK: - Times, all by the same leeway
 
-    /// Which of these scopes are not granted.
-    fileprivate func lacking(_ demanded: [String]) -> [String] {
-        let value = token.claims?[scopeClaim]
-        let granted = value?.array?.compactMap(\.string) ?? value?.string?.split(separator: " ").map(String.init) ?? []
-        let names = Set(granted.map { ExactText($0) })
-        return demanded.filter { !names.contains(ExactText($0)) }
-    }
-}
-
-extension String {
-    /// The text without one slash at its end, as the shipped library takes issuer and audience.
-    var withoutEndingSlash: String { utf8.last == UInt8(ascii: "/") ? String(dropLast()) : self }
-}
-
-/// The rules about times, all by the same leeway.
-extension OktaRules {
     var times: [OktaRule] {
         var rules: [OktaRule] = []
         if checksExpiry {
@@ -272,4 +250,24 @@ extension OktaRules {
                     : facts.token.notBefore(at: now, claim: claim, rules, &finding)
             })
     }
+}
+
+extension OktaValidatorFacts {
+    /// The claim with the scopes: Okta's own, or that of RFC 9068 section 2.2.3.
+    fileprivate var scopeClaim: String {
+        token.claims?["scp"] == nil && token.claims?["scope"] != nil ? "scope" : "scp"
+    }
+
+    /// Which of these scopes are not granted.
+    fileprivate func lacking(_ demanded: [String]) -> [String] {
+        let value = token.claims?[scopeClaim]
+        let granted = value?.array?.compactMap(\.string) ?? value?.string?.split(separator: " ").map(String.init) ?? []
+        let names = Set(granted.map { ExactText($0) })
+        return demanded.filter { !names.contains(ExactText($0)) }
+    }
+}
+
+extension String {
+    /// The text without one slash at its end, as the shipped library takes issuer and audience.
+    var withoutEndingSlash: String { utf8.last == UInt8(ascii: "/") ? String(dropLast()) : self }
 }

@@ -94,6 +94,12 @@ public struct VerifiedToken: Sendable {
     public let header: JSONObject
     public let claims: JSONObject
     public let keyOrigin: OktaKeyOrigin
+
+    public var json: JSON { .object(members) }
+
+    var members: JSONObject {
+        ["valid": true, "header": .object(header), "claims": .object(claims), "key": .string(keyOrigin.rawValue)]
+    }
 }
 
 public enum OktaKeyOrigin: String, Sendable {
@@ -138,14 +144,6 @@ public struct OktaTokenError: Error, Sendable, CustomStringConvertible {
             "valid": false, "error": .string(name), "seed": JSON(documentedName), "shipped": JSON(shippedName),
             "detail": .string(detail),
         ]
-    }
-}
-
-extension VerifiedToken {
-    public var json: JSON { .object(members) }
-
-    var members: JSONObject {
-        ["valid": true, "header": .object(header), "claims": .object(claims), "key": .string(keyOrigin.rawValue)]
     }
 }
 
@@ -215,9 +213,7 @@ public struct OktaValidatorOptions: Sendable, Hashable {
         }
         return nil
     }
-}
 
-extension OktaValidatorOptions {
     /// Creates options from a dictionary with the validator page's names: `issuer`, `audience`, `nonce`, `cid`, `scp`,
     /// `typ` and any other claim with a string, `exp` and `iat` with a boolean, `leeway` with a whole number of
     /// seconds.

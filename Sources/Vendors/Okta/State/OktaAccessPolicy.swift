@@ -29,6 +29,15 @@ struct OktaAssignment: CodedRecord, RecordValue, Equatable {
                 user.groups.contains { $0.hasSameBytes(as: name) || known[$0]?.name.hasSameBytes(as: name) == true }
             }
     }
+
+    /// A name that belongs to nobody; `nil` without one.
+    func stranger(_ users: RecordTable<OktaUser>, _ groups: RecordTable<OktaGroup>) -> String? {
+        if let name = self.users.first(where: { users[$0] == nil && users[named: ExactText($0.lowercased())] == nil }) {
+            return "no user has the id or login \(name)\(users.hint(to: name, by: \.login))"
+        }
+        let name = self.groups.first { groups[$0] == nil && groups[named: ExactText($0)] == nil }
+        return name.map { "no group has the id or name \($0)\(groups.hint(to: $0, by: \.name))" }
+    }
 }
 
 /// What a server lets clients have: the first policy that allows all of a request counts.
@@ -217,16 +226,5 @@ extension Okta {
             "server": .string(server.id), "policies": state.accessPolicies(of: server)?.written ?? .null,
             "claims": state.claims(of: server).written,
         ]
-    }
-}
-
-extension OktaAssignment {
-    /// A name that belongs to nobody; `nil` without one.
-    func stranger(_ users: RecordTable<OktaUser>, _ groups: RecordTable<OktaGroup>) -> String? {
-        if let name = self.users.first(where: { users[$0] == nil && users[named: ExactText($0.lowercased())] == nil }) {
-            return "no user has the id or login \(name)\(users.hint(to: name, by: \.login))"
-        }
-        let name = self.groups.first { groups[$0] == nil && groups[named: ExactText($0)] == nil }
-        return name.map { "no group has the id or name \($0)\(groups.hint(to: $0, by: \.name))" }
     }
 }

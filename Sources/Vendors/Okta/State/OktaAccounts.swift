@@ -88,6 +88,15 @@ struct OktaAccounts: Sendable {
         guard servers.contains(where: \.isOrg) else { throw node.problem("no server is called “\(OktaServer.orgID)”") }
         return servers
     }
+
+    /// The server with that id; by default the first custom one.
+    func server(named id: String?) throws(ControlRefusal) -> OktaServer {
+        guard let id else { return defaultServer }
+        return try ControlRefusal.require(server(id), "no authorization server is called", id, among: servers.map(\.id))
+    }
+
+    /// The default server: the first custom one.
+    var defaultServer: OktaServer { servers.first { !$0.isOrg } ?? servers[0] }
 }
 
 /// An authorization server: the organization's own, or a custom one with an audience and scopes.
@@ -325,6 +334,12 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
             coder.member("rotation_type", &type)
             coder.member("leeway", &leeway, or: 30, in: 0...60)
         }
+    }
+
+    var secretKey: SigningKey? {
+        guard let secret else { return nil }
+        // Only an empty secret is no key.
+        return try? SigningKey.secret(secret, id: id)
     }
 }
 

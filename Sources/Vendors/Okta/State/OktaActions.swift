@@ -348,14 +348,6 @@ extension Okta {
 
 // MARK: - What mint requests and actions name
 
-extension OktaAccounts {
-    /// The server with that id; by default the first custom one.
-    func server(named id: String?) throws(ControlRefusal) -> OktaServer {
-        guard let id else { return defaultServer }
-        return try ControlRefusal.require(server(id), "no authorization server is called", id, among: servers.map(\.id))
-    }
-}
-
 extension OktaState {
     func client(named id: String) throws(ControlRefusal) -> OktaClient {
         try ControlRefusal.require(clients[id], "no client has the id", id, among: clients.all.map(\.id))

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// What a user granted to a client, or a service to itself: the content of codes, and the origin of tokens.
-struct OktaAuthorization: Sendable, Equatable, CodedRecord, RecordValue {
+struct OktaAuthorization: OktaTicketContent, RecordValue {
     var clientID = ""
     var serverID = ""
     /// `nil` for services, and for guests of the sign-in page.
@@ -191,7 +191,7 @@ extension OktaState {
     }
 }
 
-struct OktaAuthentication: Sendable, Equatable, CodedRecord, RecordValue {
+struct OktaAuthentication: OktaTicketContent, RecordValue {
     /// `nil` for guests of the sign-in page.
     var userID: String?
     /// The `sub` of a guest.

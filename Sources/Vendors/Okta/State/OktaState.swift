@@ -132,6 +132,38 @@ extension OktaState {
             if token.isRevoked || grant.isRevoked { keepRevoked(token) }
         }
     }
+
+    /// Keeps what a whole state leaves out, such as tokens and cookies: who was there still has them. Those of grants
+    /// that the state read does not have are gone.
+    fileprivate mutating func keepSecrets(of old: OktaState) {
+        (issuedTokens, refreshTokens, codes) = (old.issuedTokens, old.refreshTokens, old.codes)
+        (deviceSecrets, deviceGrants, rateWindows) = (old.deviceSecrets, old.deviceGrants, old.rateWindows)
+        (sessions, sessionTokens, signIns) = (old.sessions, old.sessionTokens, old.signIns)
+        (stateTokens, mfaTokens, oobChallenges) = (old.stateTokens, old.mfaTokens, old.oobChallenges)
+        (pushedRequests, proofNonces) = (old.pushedRequests, old.proofNonces)
+        let gone = Set(old.grants.all.filter { grants[$0.number]?.isSame(as: $0) != true }.map(\.number))
+        if gone.isEmpty { return }
+        for token in issuedTokens.all where gone.contains(token.grant) { issuedTokens.remove(token.key) }
+        for token in refreshTokens.all where gone.contains(token.grant) { refreshTokens.remove(token.key) }
+        for secret in deviceSecrets.all where gone.contains(secret.grant) { deviceSecrets.remove(secret.key) }
+        for code in codes.all where code.content.grant.map(gone.contains) == true { codes.remove(code.key) }
+    }
+
+    /// The nonces that are valid at a moment, the newest one last.
+    func goodNonces(at moment: Moment) -> [OktaProofNonce] {
+        proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }
+    }
+
+    /// The nonces that are valid at a moment, the current one last.
+    mutating func proofNonces(at moment: Moment, _ identifiers: IdentifierSource) -> [String] {
+        var good = goodNonces(at: moment)
+        if let newest = good.last, moment < newest.issued + OktaProofNonce.renewal { return good.map(\.id) }
+        // Source of the length: guide:dpop.
+        let nonce = OktaProofNonce(id: identifiers.opaque(ofLength: 32), issued: moment)
+        proofNonces.add(nonce, within: OktaProofNonce.bound)
+        good.append(nonce)
+        return good.map(\.id)
+    }
 }
 
 /// State as JSON. Users and factors have the members of `accounts.yaml`.
@@ -205,24 +237,6 @@ extension Okta: RecordedVendor {
     }
 }
 
-extension OktaState {
-    /// Keeps what a whole state leaves out, such as tokens and cookies: who was there still has them. Those of grants
-    /// that the state read does not have are gone.
-    fileprivate mutating func keepSecrets(of old: OktaState) {
-        (issuedTokens, refreshTokens, codes) = (old.issuedTokens, old.refreshTokens, old.codes)
-        (deviceSecrets, deviceGrants, rateWindows) = (old.deviceSecrets, old.deviceGrants, old.rateWindows)
-        (sessions, sessionTokens, signIns) = (old.sessions, old.sessionTokens, old.signIns)
-        (stateTokens, mfaTokens, oobChallenges) = (old.stateTokens, old.mfaTokens, old.oobChallenges)
-        (pushedRequests, proofNonces) = (old.pushedRequests, old.proofNonces)
-        let gone = Set(old.grants.all.filter { grants[$0.number]?.isSame(as: $0) != true }.map(\.number))
-        if gone.isEmpty { return }
-        for token in issuedTokens.all where gone.contains(token.grant) { issuedTokens.remove(token.key) }
-        for token in refreshTokens.all where gone.contains(token.grant) { refreshTokens.remove(token.key) }
-        for secret in deviceSecrets.all where gone.contains(secret.grant) { deviceSecrets.remove(secret.key) }
-        for code in codes.all where code.content.grant.map(gone.contains) == true { codes.remove(code.key) }
-    }
-}
-
 /// What is redeemed once, before it ends: an authorization code, a session token, half a sign-in.
 struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// ours, but for those of codes and session tokens. Source: ref; of challenges guide:configure-direct-auth-grants.
@@ -264,9 +278,6 @@ protocol OktaTicketContent: CodedRecord, Equatable {
 extension OktaTicketContent {
     var memory: Int { 0 }
 }
-
-extension OktaAuthorization: OktaTicketContent {}
-extension OktaAuthentication: OktaTicketContent {}
 
 struct OktaCode: OktaTicketContent {
     var authorization = OktaAuthorization()
@@ -366,23 +377,5 @@ struct OktaProofNonce: Sendable, Equatable, KeyedRecord, CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id)
         coder.member("issued", &issued)
-    }
-}
-
-extension OktaState {
-    /// The nonces that are valid at a moment, the newest one last.
-    func goodNonces(at moment: Moment) -> [OktaProofNonce] {
-        proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }
-    }
-
-    /// The nonces that are valid at a moment, the current one last.
-    mutating func proofNonces(at moment: Moment, _ identifiers: IdentifierSource) -> [String] {
-        var good = goodNonces(at: moment)
-        if let newest = good.last, moment < newest.issued + OktaProofNonce.renewal { return good.map(\.id) }
-        // Source of the length: guide:dpop.
-        let nonce = OktaProofNonce(id: identifiers.opaque(ofLength: 32), issued: moment)
-        proofNonces.add(nonce, within: OktaProofNonce.bound)
-        good.append(nonce)
-        return good.map(\.id)
     }
 }

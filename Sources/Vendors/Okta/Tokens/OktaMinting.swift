@@ -101,20 +101,6 @@ extension Okta {
     }
 }
 
-extension OktaAccounts {
-    /// The default server: the first custom one.
-    var defaultServer: OktaServer { servers.first { !$0.isOrg } ?? servers[0] }
-}
-
-extension OktaClient {
-    /// The secret as a key; `nil` without a secret.
-    var secretKey: SigningKey? {
-        guard let secret else { return nil }
-        // Only an empty secret is no key.
-        return try? SigningKey.secret(secret, id: id)
-    }
-}
-
 /// A kind of token that can be minted, and recognized.
 enum OktaTokenKind: String, CaseIterable {
     case access, id, ssws

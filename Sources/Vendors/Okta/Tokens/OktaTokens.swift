@@ -272,16 +272,3 @@ extension [OktaClaim] {
         }
     }
 }
-
-extension OktaUser {
-    /// A member of the profile, as the management API shows it.
-    fileprivate func profileValue(_ name: String) -> JSON? {
-        switch name {
-        case "login": .string(login)
-        case "email": .string(address)
-        case "firstName": .string(firstName)
-        case "lastName": .string(lastName)
-        default: profile[name]
-        }
-    }
-}
