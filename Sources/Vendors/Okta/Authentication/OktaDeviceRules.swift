@@ -98,7 +98,15 @@ struct OktaDeviceFacts: OktaRuleFacts {
     var longestLife: Double { profile == .devices ? 300 : 61 }
 }
 
-/// Authenticates devices by the tokens that they sign.
+private typealias Rule = TokenRule<OktaDeviceFacts>
+
+private let validatorPage = "validator page"
+private let validatorPageAndDevices = "validator page; devices"
+
+/// The rules for the tokens with which devices answer challenges, in the order of their checks.
+///
+/// The key comes before the claims, and the token before the transaction, so that a guess learns nothing (ours). Source
+/// of algorithm and claims: validator page; that all failures look the same: inferred from devices.
 extension Okta {
     func authenticateDevice(
         _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
@@ -117,18 +125,7 @@ extension Okta {
         facts.find(named, of: call.arrival.sandbox, in: state)
         call.findings.judge(facts, by: Self.deviceRules)
     }
-}
 
-private typealias Rule = TokenRule<OktaDeviceFacts>
-
-private let validatorPage = "validator page"
-private let validatorPageAndDevices = "validator page; devices"
-
-/// The rules for the tokens with which devices answer challenges, in the order of their checks.
-///
-/// The key comes before the claims, and the token before the transaction, so that a guess learns nothing (ours). Source
-/// of algorithm and claims: validator page; that all failures look the same: inferred from devices.
-extension Okta {
     /// What needs no state: that there is a token, its form and its algorithm.
     static let deviceFormRules = RuleList(
         [

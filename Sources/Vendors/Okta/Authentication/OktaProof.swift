@@ -100,6 +100,33 @@ struct OktaProofFacts: OktaRuleFacts {
 
     /// The addresses that `htu` may name: those of the request in each form in which clients select the sandbox.
     var addresses: [String] { sandbox.addresses.map { $0 + path } }
+
+    fileprivate func judge(_ boundKey: String, _ finding: inout Finding?) -> Finding.Outcome? {
+        guard let proof else { return nil }
+        finding?.expected = .text("the key with the thumbprint \(boundKey)")
+        guard let thumbprint = proof.key.thumbprint else { return .notJudged }
+        if finding != nil, let digest = try? Base64URL.decode(thumbprint.utf8) {
+            // A thumbprint is always base64url.
+            finding?.note = DerivedValue.mistake(in: boundKey, digest: digest)
+        }
+        return finding.judge(.text("the key with the thumbprint \(thumbprint)"), thumbprint.hasSameBytes(as: boundKey))
+    }
+
+    fileprivate func judgeKey(_ finding: inout Finding?) -> Finding.Outcome? {
+        guard let proof, proof.compact.header != nil else { return nil }
+        switch proof.key {
+        case .absent: return finding.judge(.nothing("no jwk"), false)
+        case .unusable(let error):
+            if error == .privateKey { finding?.note = "The private key is known to everybody who saw the proof." }
+            return finding.judge(.text("\(error)"), false)
+        case .usable(let key, _):
+            finding?.found = .text("\(key)")
+            // Another algorithm has a rule of its own.
+            guard let algorithm = proof.algorithm, !key.algorithms.contains(algorithm) else { return .passed }
+            finding?.note = "It cannot be used with \(algorithm.rawValue)."
+            return .failed
+        }
+    }
 }
 
 /// A proof that was judged as far as that is possible without the state.
@@ -366,33 +393,4 @@ enum OktaProofRules {
             return finding.judge(.text(facts.isReplayed ? "\(id), which it has used" : id), !facts.isReplayed)
         },
     ]
-}
-
-extension OktaProofFacts {
-    fileprivate func judge(_ boundKey: String, _ finding: inout Finding?) -> Finding.Outcome? {
-        guard let proof else { return nil }
-        finding?.expected = .text("the key with the thumbprint \(boundKey)")
-        guard let thumbprint = proof.key.thumbprint else { return .notJudged }
-        if finding != nil, let digest = try? Base64URL.decode(thumbprint.utf8) {
-            // A thumbprint is always base64url.
-            finding?.note = DerivedValue.mistake(in: boundKey, digest: digest)
-        }
-        return finding.judge(.text("the key with the thumbprint \(thumbprint)"), thumbprint.hasSameBytes(as: boundKey))
-    }
-
-    fileprivate func judgeKey(_ finding: inout Finding?) -> Finding.Outcome? {
-        guard let proof, proof.compact.header != nil else { return nil }
-        switch proof.key {
-        case .absent: return finding.judge(.nothing("no jwk"), false)
-        case .unusable(let error):
-            if error == .privateKey { finding?.note = "The private key is known to everybody who saw the proof." }
-            return finding.judge(.text("\(error)"), false)
-        case .usable(let key, _):
-            finding?.found = .text("\(key)")
-            // Another algorithm has a rule of its own.
-            guard let algorithm = proof.algorithm, !key.algorithms.contains(algorithm) else { return .passed }
-            finding?.note = "It cannot be used with \(algorithm.rawValue)."
-            return .failed
-        }
-    }
 }
