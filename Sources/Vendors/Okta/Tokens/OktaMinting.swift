@@ -348,7 +348,7 @@ struct OktaMinter {
         let name = try order.string("key")
         let found = try ControlRefusal.require(
             name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }),
-            "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
+            "no proof key is called", name ?? "", among: keys.map(\.name))
         return try found.key.read()
     }
 
