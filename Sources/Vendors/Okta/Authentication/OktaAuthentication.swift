@@ -340,12 +340,11 @@ enum OktaTokenRules {
                 facts, finding in
                 guard let token = facts.token else { return nil }
                 guard let header = token.compact.header else { return .notJudged }
-                let outcome = finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
-                if outcome == .failed {
+                if facts.key == nil {
                     finding?.expected = .anyOf(facts.keyIDs)
                     finding?.note = facts.keyMistake
                 }
-                return outcome
+                return finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
             },
             Rule("signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid) { facts, finding in
                 guard let token = facts.token else { return nil }
@@ -358,12 +357,11 @@ enum OktaTokenRules {
             ) { facts, finding in
                 guard let token = facts.token else { return nil }
                 guard let claims = token.compact.claims else { return .notJudged }
-                let outcome = finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
-                if outcome == .failed {
+                if !facts.isOwn {
                     finding?.expected = .anyOf(facts.issuers)
                     finding?.note = facts.issuerMistake
                 }
-                return outcome
+                return finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
             },
         ]
 

@@ -169,12 +169,10 @@ struct OktaServer: Sendable {
         }
         self.scopes = scopes
         accessTokenLifetime = try entry["access_token_lifetime"]?.int(in: Self.accessTokenLifetimes) ?? 3600
-        let policies = entry["policies"]
-        self.policies = try policies.map { (node) throws(FixtureProblem) in try [OktaAccessPolicy].read(node) }
-        if let policies, id == Self.orgID { throw policies.problem(Self.orgHasNoPolicies) }
-        claims = try entry["claims"].map { (node) throws(FixtureProblem) in try [OktaClaim].read(node) } ?? []
-        trustedServers =
-            try entry["trusted_servers"].map { (node) throws(FixtureProblem) in try [String].read(node) } ?? []
+        policies = try entry["policies"].map([OktaAccessPolicy].read)
+        if let policies = entry["policies"], id == Self.orgID { throw policies.problem(Self.orgHasNoPolicies) }
+        claims = try entry["claims"].map([OktaClaim].read) ?? []
+        trustedServers = try entry["trusted_servers"].map([String].read) ?? []
         keys = try IssuerKeyFiles(name: id, entry, fixtures, naming: .thumbprint)
         accessTokenKey = try entry["access_token_key"].map { (node) throws(FixtureProblem) in
             try KeyFile(node, fixtures, isRSA: true)
