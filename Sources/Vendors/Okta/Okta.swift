@@ -16,10 +16,6 @@ extension VendorLoader {
 final class Okta: Vendor {
     typealias State = OktaState
     typealias Failure = OktaFailure
-    typealias Switches = OktaSwitches
-    typealias Access = OktaAccess
-    typealias Credentials = OktaCredentials
-    typealias AuthenticationContext = OktaContext
 
     let accounts: OktaAccounts
     let pages: OktaPages

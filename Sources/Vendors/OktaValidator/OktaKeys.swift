@@ -112,7 +112,6 @@ public final class OktaKeyCache: Sendable {
     /// ours: an issuer publishes two or three keys; beyond this number the cache starts over.
     static let mostKeys = 1000
 
-    /// Creates an empty cache.
     public init() {}
 
     func entry(at place: Place) -> Entry? { content.withLock { $0.entries[place] } }
@@ -173,7 +172,6 @@ enum OktaKeyResult: Sendable {
     case failed(OktaKeyProblem)
 }
 
-/// Why there is no key.
 struct OktaKeyProblem: Error, CustomStringConvertible {
     let failure: OktaTokenFailure
     let description: String
@@ -187,7 +185,6 @@ struct OktaKeyProblem: Error, CustomStringConvertible {
 
 /// Looks for the key of a token, as far as possible without a request.
 struct OktaKeyLookUp: Sendable {
-    /// What a token's key requires.
     enum Need {
         /// Nothing: the token cannot be read.
         case none
@@ -315,7 +312,6 @@ struct OktaDiscovery: Sendable {
         try await object(at: issuer + "/.well-known/openid-configuration", orFail: .noWellKnown)
     }
 
-    /// The published key with that name.
     func key(named kid: String) async throws(OktaKeyProblem) -> VerificationKey {
         let document = try await document()
         guard let url = document["jwks_uri"]?.string else {

@@ -17,7 +17,6 @@ public import Tokens
 ///
 /// Source: documented, validator page; the order observed, jwt.
 public struct OktaTokenValidator: Sendable {
-    /// What is required of a token.
     public let options: OktaValidatorOptions
     public let keys: OktaKeys
     /// Whether it behaves as the validator page says, or as the shipped library.
@@ -268,5 +267,4 @@ public struct OktaValidatorOptions: Sendable, Hashable {
     }
 }
 
-/// Why a dictionary is no set of options.
 struct OktaOptionProblem: Error, CustomStringConvertible { let description: String }

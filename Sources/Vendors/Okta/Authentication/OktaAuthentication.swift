@@ -219,7 +219,6 @@ struct OktaTokenFacts: OktaRuleFacts {
     private var setting: Setting?
     /// Where the token was sent; `nil` for one that is not in `Authorization`.
     var bearer: BearerToken?
-    /// Whether the query has one.
     var isInQuery = false
     private(set) var token: OktaToken?
     /// The key of the server that the token names.
@@ -268,7 +267,6 @@ struct OktaTokenFacts: OktaRuleFacts {
 
     // MARK: - Explanations
 
-    /// The server's issuer in each form.
     var issuers: [String] {
         guard let setting else { return [] }
         return setting.sandbox.addresses.map(setting.server.issuer)

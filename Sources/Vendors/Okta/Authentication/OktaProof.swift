@@ -23,7 +23,6 @@ final class OktaProof: Sendable {
         self.init(bytes: Array(bytes))
     }
 
-    /// The algorithm of the header, if it is an accepted one.
     var algorithm: Algorithm? { compact.namedAlgorithm(among: Self.algorithms) }
 
     /// The id with which each proof of a key is used once.

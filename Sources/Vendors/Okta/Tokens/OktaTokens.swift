@@ -97,7 +97,6 @@ struct OktaTokenMaker: Sendable {
     }
 }
 
-/// Answers of the token endpoint.
 extension OktaTokenRequest {
     /// Begins a grant and answers with its first tokens: a refresh token only for `offline_access`, and only if the
     /// client may use one (ours).
