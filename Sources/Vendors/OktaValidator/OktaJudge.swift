@@ -192,7 +192,7 @@ extension TokenChecker {
             JSONObject(settings.claims.map { ($0.name, .null) }).duplicateNames.first
                 .map { "the claim \($0) is given twice." }
                 ?? OktaTokenValidator.problem(
-                    with: OktaValidatorOptions(settings), keys: OktaKeys(settings, nil), profile: settings.profile)
+                    with: OktaValidatorOptions(settings), keys: OktaKeys(settings.key, nil), profile: settings.profile)
         },
         check: { token, moment, settings in
             OktaJudge(settings, nil).judgement(token.bytes, at: moment).verdict
@@ -204,7 +204,8 @@ extension TokenChecker {
 
 extension OktaJudge {
     fileprivate init(_ settings: CheckerSettings, _ fetch: OktaKeys.Fetch?) {
-        self.init(options: OktaValidatorOptions(settings), keys: OktaKeys(settings, fetch), profile: settings.profile)
+        self.init(
+            options: OktaValidatorOptions(settings), keys: OktaKeys(settings.key, fetch), profile: settings.profile)
     }
 }
 
@@ -215,19 +216,6 @@ extension OktaValidatorOptions {
             checksExpiry: settings.checksExpiry, checksIssuedAt: settings.checksIssuedAt, leeway: settings.leeway,
             clientID: settings.clientID, scopes: settings.scopes, type: settings.type,
             claims: Dictionary(settings.claims) { $1 })
-    }
-}
-
-extension OktaKeys {
-    fileprivate init(_ settings: CheckerSettings, _ fetch: Fetch?) {
-        let source: Source =
-            switch settings.key {
-            case .jwk(let jwk): .jwk(jwk)
-            case .rsa(let key): .rsa(key)
-            case .set(let keys): .set(keys)
-            case nil: .discovery
-            }
-        self.init(source, OktaKeyCache(), fetch)
     }
 }
 

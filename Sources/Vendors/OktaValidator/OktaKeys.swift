@@ -12,24 +12,18 @@ public struct OktaKeys: Sendable {
     /// scheme.
     public typealias Fetch = TokenChecker.KeyFetching
 
-    enum Source: Sendable {
-        case rsa(VerificationKey)
-        case jwk(JSON)
-        case set([VerificationKey])
-        case discovery
-    }
-
-    let source: Source
+    /// What was given; `nil` for keys that are discovered.
+    let given: CheckerKey?
     let cache: OktaKeyCache
     let fetch: Fetch?
 
-    init(_ source: Source, _ cache: OktaKeyCache, _ fetch: Fetch?) {
-        (self.source, self.cache, self.fetch) = (source, cache, fetch)
+    init(_ given: CheckerKey?, _ fetch: Fetch?, in cache: OktaKeyCache = OktaKeyCache()) {
+        (self.given, self.cache, self.fetch) = (given, cache, fetch)
     }
 
     /// An RSA key, used whatever `kid` a token has.
     public static func rsa(_ key: VerificationKey, fetch: Fetch? = nil) -> OktaKeys {
-        OktaKeys(.rsa(key), OktaKeyCache(), fetch)
+        OktaKeys(.rsa(key), fetch)
     }
 
     public static func rsa(modulus: [UInt8], exponent: [UInt8], fetch: Fetch? = nil) throws(KeyError) -> OktaKeys {
@@ -59,15 +53,15 @@ public struct OktaKeys: Sendable {
 
     /// A JWK; its `kid`, if it has one, must be the token's. Numbers that cannot be used make tokens fail.
     public static func jwk(_ jwk: JSON, cache: OktaKeyCache = OktaKeyCache(), fetch: Fetch? = nil) -> OktaKeys {
-        OktaKeys(.jwk(jwk), cache, fetch)
+        OktaKeys(.jwk(jwk), fetch, in: cache)
     }
 
     /// Several keys, of which a token names one by its `kid`.
-    public static func set(_ keys: [VerificationKey]) -> OktaKeys { OktaKeys(.set(keys), OktaKeyCache(), nil) }
+    public static func set(_ keys: [VerificationKey]) -> OktaKeys { OktaKeys(.set(keys), nil) }
 
     /// The keys that the issuer publishes, by its discovery document.
     public static func discovery(cache: OktaKeyCache = OktaKeyCache(), fetch: @escaping Fetch) -> OktaKeys {
-        OktaKeys(.discovery, cache, fetch)
+        OktaKeys(nil, fetch, in: cache)
     }
 }
 
@@ -208,10 +202,10 @@ struct OktaKeyLookUp: Sendable {
 
     func need(of token: CompactToken) -> Need {
         guard token.isWellFormed, let header = token.header else { return .none }
-        if case .rsa(let key) = keys.source { return .have(.found(key, .rsaKey), nil) }
+        if case .rsa(let key)? = keys.given { return .have(.found(key, .rsaKey), nil) }
         // The shipped library prints a number for a name, too.
         let kid = header["kid"].flatMap { $0.string ?? (profile == .observed ? $0.number?.literal : nil) }
-        if case .jwk(let jwk) = keys.source, profile == .documented, jwk["kid"] == nil {
+        if case .jwk(let jwk)? = keys.given, profile == .documented, jwk["kid"] == nil {
             return .have(given(jwk, id: nil), nil)
         }
         guard let kid else {
@@ -219,11 +213,11 @@ struct OktaKeyLookUp: Sendable {
                 header["kid"].map { "kid is \($0.text.prefix(200)), which is not a string" } ?? "the header has no kid"
             return .have(.failed(OktaKeyProblem(.keyIDMissing, found)), nil)
         }
-        switch keys.source {
-        case .rsa(let key): return .have(.found(key, .rsaKey), nil)
-        case .set(let keys): return .have(known(kid, among: keys), nil)
-        case .jwk(let jwk): return need(of: kid, by: jwk)
-        case .discovery: return need(of: kid)
+        switch keys.given {
+        case .set(let keys)?: return .have(known(kid, among: keys), nil)
+        case .jwk(let jwk)?: return need(of: kid, by: jwk)
+        case .rsa(let key)?: return .have(.found(key, .rsaKey), nil)
+        case nil: return need(of: kid)
         }
     }
 

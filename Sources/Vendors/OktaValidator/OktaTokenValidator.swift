@@ -46,15 +46,15 @@ public struct OktaTokenValidator: Sendable {
     ) -> String? {
         // The shipped library sets a JWK without `kid` aside.
         let areDiscovered =
-            switch keys.source {
-            case .rsa, .set: false
-            case .jwk(let jwk): profile == .observed && jwk["kid"] == nil
-            case .discovery: true
+            switch keys.given {
+            case .rsa?, .set?: false
+            case .jwk(let jwk)?: profile == .observed && jwk["kid"] == nil
+            case nil: true
             }
         if areDiscovered, options.issuer == nil {
             return "without the option issuer there is nowhere to discover keys; give it, a JWK or an RSA key."
         }
-        if case .rsa(let key) = keys.source, !key.kind.isRSA {
+        if case .rsa(let key)? = keys.given, !key.kind.isRSA {
             return "the key is an \(key.kind); expected an RSA key."
         }
         return options.problem
