@@ -22,9 +22,7 @@ public struct OktaKeys: Sendable {
     }
 
     /// An RSA key, used whatever `kid` a token has.
-    public static func rsa(_ key: VerificationKey, fetch: Fetch? = nil) -> OktaKeys {
-        OktaKeys(.rsa(key), fetch)
-    }
+    public static func rsa(_ key: VerificationKey, fetch: Fetch? = nil) -> OktaKeys { OktaKeys(.rsa(key), fetch) }
 
     public static func rsa(modulus: [UInt8], exponent: [UInt8], fetch: Fetch? = nil) throws(KeyError) -> OktaKeys {
         let (n, e) = (Base64URL.encode(modulus), Base64URL.encode(exponent))

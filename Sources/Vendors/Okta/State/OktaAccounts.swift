@@ -226,11 +226,8 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
 
     /// How it authenticates. Source: ref.
     enum Method: String, CaseIterable, RecordValue {
-        case none
-        case secretBasic = "client_secret_basic"
-        case secretPost = "client_secret_post"
-        case secretJWT = "client_secret_jwt"
-        case privateKeyJWT = "private_key_jwt"
+        case none, secretBasic = "client_secret_basic", secretPost = "client_secret_post"
+        case secretJWT = "client_secret_jwt", privateKeyJWT = "private_key_jwt"
     }
 
     /// Whether a use of a refresh token yields another one. Source: guide:refresh-tokens.
@@ -340,8 +337,6 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
         return try? SigningKey.secret(secret, id: id)
     }
 }
-
-extension OktaSwitches.LoginMode: RecordValue {}
 
 extension [String] {
     fileprivate static func addresses(_ node: FixtureNode) throws(FixtureProblem) -> [String] {

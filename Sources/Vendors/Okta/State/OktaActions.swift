@@ -109,9 +109,7 @@ extension Okta {
         },
         action(
             "add-group", about: "Adds a group, into which add-user and set-groups put users.",
-            members: [
-                .required("name", "the name"), .optional("id", "the id; by default a new one"),
-            ]
+            members: [.required("name", "the name"), .optional("id", "the id; by default a new one")]
         ) { (call, state) throws(ControlRefusal) in
             let (name, id) = try call.read {
                 ($0.text("name", atLeast: 1, atMost: 255), $0.optionalText("id", atMost: 255))

@@ -306,9 +306,7 @@ struct OktaSignIn: Sendable, Equatable, KeyedRecord, CodedRecord {
     var isFinished = false
 
     var key: ExactText { ExactText(id) }
-    var memory: Int {
-        request.memory + [idClaims, accessClaims].reduce(200) { $0 + ($1?.text.utf8.count ?? 0) }
-    }
+    var memory: Int { request.memory + [idClaims, accessClaims].reduce(200) { $0 + ($1?.text.utf8.count ?? 0) } }
     var secretText: String? { request.sessionToken }
 
     mutating func code(_ coder: inout RecordCoder) {
