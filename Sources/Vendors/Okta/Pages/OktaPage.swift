@@ -262,7 +262,8 @@ struct OktaRedirectTarget: Sendable, Hashable {
                 guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
                 name = authority[...end]
                 let digits = name.dropFirst().dropLast()
-                guard digits.contains(UInt8(ascii: ":")), digits.allSatisfy({ $0.isHexDigit || ":.".utf8.contains($0) })
+                guard digits.contains(UInt8(ascii: ":")),
+                    digits.allSatisfy({ $0.hexadecimalDigit != nil || ":.".utf8.contains($0) })
                 else { return nil }
             } else {
                 name = authority.prefix { $0 != UInt8(ascii: ":") }
@@ -286,8 +287,4 @@ struct OktaRedirectTarget: Sendable, Hashable {
             return Int(String(Substring(digits))).flatMap { (1...65535).contains($0) ? $0 : nil }
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }
