@@ -243,8 +243,9 @@ struct OktaRules {
                     failure, because: "\(claim) \(JSONNumber(moment)) is \(Fact.seconds(seconds)) \(grace)")
             },
             judge: { facts, finding in
-                let (date, now) = (facts.token.date(claim), facts.moment.unixSeconds)
-                if missing == nil ? date.form == .absent : isLenient && date.seconds() == nil { return nil }
+                if missing == nil, facts.token.date(claim).form == .absent { return nil }
+                if missing != nil, isLenient, facts.token.date(claim).seconds() == nil { return nil }
+                let now = facts.moment.unixSeconds
                 return isEnd
                     ? facts.token.expiry(at: now, rules, &finding)
                     : facts.token.notBefore(at: now, claim: claim, rules, &finding)
