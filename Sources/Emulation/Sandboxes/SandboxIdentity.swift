@@ -23,6 +23,9 @@ public struct SandboxIdentity: Sendable, Hashable {
         (self.isSeeded, self.publicBase) = (isSeeded, publicBase)
     }
 
+    /// Its addresses, one for each way in which clients name it.
+    package var addresses: [String] { publicBase.addresses(of: name) }
+
     package static func drawStart(seed: UInt64?) -> String { String(IdentifierSource(seed: seed).uuid().prefix(8)) }
 }
 
