@@ -77,8 +77,7 @@ extension Bloomreach {
     }
 
     private static func readCustomer(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
-        let (customer, project) = try call.namedCustomer(state)
-        return state.projects[project]?.customers.record(of: customer) ?? .null
+        try call.namedCustomer(state).customer.record()
     }
 
     private static func expectEvent(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {

@@ -25,19 +25,23 @@ struct BloomreachChanges: Sendable {
 
     /// The changes since `start`.
     ///
-    /// - Parameter withCreated: whether customers are listed that calls created.
-    init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
+    /// - Parameters:
+    ///   - isExport: an export lists no numbers of unchanged customers, so another number than in the fixtures counts
+    ///     as a change.
+    ///   - withCreated: whether customers are listed that calls created.
+    init(
+        of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, isExport: Bool = false,
+        withCreated: Bool = true
+    ) {
         (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
         var claimed: Set<Int> = []
-        // Customers with hard ids first: a cookie may have moved to one of them.
-        for old in start.all.filter({ !$0.isAnonymous }) + start.all.filter(\.isAnonymous) {
-            guard let name = old.name else { continue }
-            guard let number = current.owner(of: name), claimed.insert(number).inserted, let customer = current[number]
-            else {
+        for (old, name, number) in current.matches(with: start) {
+            guard let number, let customer = current[number] else {
                 removed.append(name)
                 continue
             }
-            if customer == old.numbered(number) {
+            claimed.insert(number)
+            if customer == old.numbered(number), !isExport || number == old.number {
                 numbers[name] = number
             } else {
                 customers.append(Changed(customer: customer, name: name))
@@ -45,17 +49,6 @@ struct BloomreachChanges: Sendable {
         }
         if withCreated {
             customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
-        }
-        customers.sort { $0.customer.number < $1.customer.number }
-    }
-
-    /// The changes since `start` for an export, which lists no numbers: a customer with another number than in the
-    /// fixtures counts as changed.
-    init(exporting current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
-        self.init(of: current, since: start, withCreated: withCreated)
-        for (name, number) in numbers where start.owner(of: name) != number {
-            numbers[name] = nil
-            if let customer = current[number] { customers.append(Changed(customer: customer, name: name)) }
         }
         customers.sort { $0.customer.number < $1.customer.number }
     }
@@ -89,31 +82,18 @@ extension BloomreachCustomerStore {
             customers.remove(customer.number)
             renumbered.append(customer.numbered(number))
         }
-        for customer in renumbered { customers.put(customer, isOfFixtures: true) }
-        customers.put(changes, over: self)
-        customers.count(from: fresh, lastSequence)
+        for customer in renumbered + changes.customers.map(\.customer) { customers.put(customer) }
+        customers.count(from: fresh, max(lastSequence, changes.lastSequence))
         return customers
     }
 
-    /// Stores the changed customers; those that are also in `others`, the fixtures, do not count as created by calls.
-    fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomerStore) {
-        for changed in changes.customers {
-            let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
-            put(changed.customer, isOfFixtures: isOfFixtures)
-        }
-        count(from: changes.lastNumber, changes.lastSequence)
-    }
-}
-
-extension BloomreachChanges {
     /// The customers of a whole export, without any others.
-    func whole(_ start: BloomreachCustomerStore) -> BloomreachCustomerStore {
-        var (whole, changes) = (start, self)
-        whole.removeAll()
-        // A whole export does not say which fixture customer is which; the first id does.
-        changes.customers = customers.map { Changed(customer: $0.customer, name: $0.customer.name) }
-        whole.put(changes, over: start)
-        return whole
+    func replaced(by whole: BloomreachChanges) -> BloomreachCustomerStore {
+        var customers = self
+        customers.removeAll()
+        for changed in whole.customers { customers.put(changed.customer) }
+        customers.count(from: whole.lastNumber, whole.lastSequence)
+        return customers
     }
 }
 
@@ -142,6 +122,18 @@ struct BloomreachCustomerRecord: CodedRecord {
         coder.member("of", &name, or: .some(nil), write: { $0?.json }) { (node) throws(FixtureProblem) in
             try BloomreachID.list(node).first
         }
+    }
+}
+
+extension BloomreachCustomer {
+    /// The customer in the form that ``BloomreachCustomerStore/add(_:as:)`` reads.
+    ///
+    /// - Parameter name: its first id in the fixtures, if it has one and it matters.
+    func record(name: BloomreachID? = nil) -> JSON {
+        BloomreachCustomerRecord(
+            number: number, ids: ids.hard, cookies: cookies, properties: properties,
+            events: events.entries.map(\.event), name: name
+        ).json(.changes)
     }
 }
 

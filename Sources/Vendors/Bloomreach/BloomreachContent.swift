@@ -278,22 +278,14 @@ extension BloomreachState {
     /// Customers are matched by their first id.
     func content(of start: BloomreachState) -> BloomreachContentState {
         var numbers: [BloomreachCustomerKey: BloomreachCustomerKey] = [:]
-        var claimed: Set<BloomreachCustomerKey> = []
         for (token, records) in start.projects {
-            let all = records.customers.all
-            // Customers with hard ids first: a cookie may have moved to one of them.
-            for customer in all.filter({ !$0.isAnonymous }) + all.filter(\.isAnonymous) {
-                guard let name = customer.name, let own = key(of: name, in: token), claimed.insert(own).inserted else {
-                    continue
+            for (old, _, number) in projects[token]?.customers.matches(with: records.customers) ?? [] {
+                numbers[BloomreachCustomerKey(project: token, number: old.number)] = number.map {
+                    BloomreachCustomerKey(project: token, number: $0)
                 }
-                numbers[BloomreachCustomerKey(project: token, number: customer.number)] = own
             }
         }
         return start.content.renumbered { numbers[$0] }
-    }
-
-    func key(of id: BloomreachID, in project: String) -> BloomreachCustomerKey? {
-        projects[project]?.customers.owner(of: id).map { BloomreachCustomerKey(project: project, number: $0) }
     }
 
     /// The content as JSON: all of it, or what differs from what the fixtures give; `nil` for nothing.

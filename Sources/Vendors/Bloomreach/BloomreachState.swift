@@ -2,11 +2,11 @@ import Emulation
 import JSON
 
 struct BloomreachState: Sendable {
-    var projects: [String: BloomreachRecords] = [:]
+    var projects: [String: BloomreachRecords]
     var content: BloomreachContentState
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
-        for (token, customers) in accounts.customers { projects[token] = BloomreachRecords(customers: customers) }
+        projects = accounts.customers.mapValues(BloomreachRecords.init(customers:))
         self.content = content.initialState
     }
 
@@ -111,12 +111,17 @@ extension Bloomreach: RecordedVendor {
         if extent == .whole, coder.isReading { state.projects = [:] }
         var seen: Set<String> = []
         coder.list("projects", of: BloomreachProjectRecord.self, projects, isRequired: true) { project in
-            guard accounts.project(project.token) != nil else {
+            guard let known = accounts.project(project.token) else {
                 let hint = Nearest.hint(to: project.token, among: accounts.projects.map(\.token))
                 return "no project has the token \(project.token)\(hint)"
             }
             if !seen.insert(project.token).inserted { return "project \(project.token) occurs twice" }
-            state.take(project, extent, over: initialState)
+            let start = initialState.customers(of: known)
+            let changes = project.changes(since: start)
+            var records = project.records
+            records.customers =
+                extent == .whole ? start.replaced(by: changes) : state.customers(of: known).with(changes)
+            state.projects[project.token] = records
             return nil
         }
         let start = extent == .changes ? initialState : nil
@@ -133,7 +138,12 @@ extension Bloomreach: RecordedVendor {
     private func writeRows(of state: inout State, _ coder: inout RecordCoder) {
         coder.nested("projects", keys: accounts.projects.map(\.token)) { token, coder in
             let start = initialState.projects[token]?.customers ?? BloomreachCustomerStore()
-            state.change(token) { $0.code(&coder, token, since: start) }
+            state.change(token) { records in
+                let changes = records.customers.codeRows(&coder, since: start)
+                coder.note(isChanged: !changes.isEmpty(since: start) || !records.isQuiet)
+                var record = BloomreachProjectRecord(token, records, changes: changes)
+                record.code(&coder)
+            }
         }
         let current = state
         coder.nested("content") { current.codeContent(&$0, since: initialState) }
@@ -146,7 +156,7 @@ extension Bloomreach: RecordedVendor {
                 return BloomreachProjectRecord(project.token, records, changes: nil).json(extent)
             }
             let start = initialState.customers(of: project)
-            let changes = BloomreachChanges(exporting: records.customers, since: start)
+            let changes = BloomreachChanges(of: records.customers, since: start, isExport: true)
             if changes.isEmpty(since: start), records.isQuiet { return nil }
             return BloomreachProjectRecord(project.token, records, changes: changes).json(extent)
         }
@@ -163,28 +173,6 @@ extension Bloomreach: RecordedVendor {
         }
         adopted.adoptContent(of: state, from: old.initialState, to: initialState)
         return adopted
-    }
-}
-
-extension BloomreachState {
-    fileprivate mutating func take(
-        _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
-    ) {
-        let start = initial.projects[project.token]?.customers ?? BloomreachCustomerStore()
-        let changes = project.changes(since: start)
-        var records = project.records
-        records.customers =
-            extent == .whole ? changes.whole(start) : projects[project.token, default: .init()].customers.with(changes)
-        projects[project.token] = records
-    }
-}
-
-extension BloomreachRecords {
-    fileprivate mutating func code(_ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore) {
-        let changes = customers.codeRows(&coder, since: start)
-        coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
-        var record = BloomreachProjectRecord(token, self, changes: changes)
-        record.code(&coder)
     }
 }
 
@@ -228,7 +216,7 @@ private struct BloomreachProjectRecord: CodedRecord {
 
     private mutating func codeCustomers(_ coder: inout RecordCoder) {
         let listed = coder.elements {
-            changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
+            changes.customers.map { $0.customer.record(name: $0.name) }
         }
         coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
             var number = 0
