@@ -92,11 +92,10 @@ extension Bloomreach {
         let expectation = try ControlRefusal.wording {
             try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
         }
-        let evidence = BloomreachEventExpectation.Evidence(
-            customers: customers, clicks: ids == nil ? records.clicks : [], ids: ids,
-            others: { records.customers.all.filter { $0.number != customers.first?.number } })
         do {
-            return try expectation.verdict(on: evidence)
+            return try expectation.verdict(on: customers, ids == nil ? records.clicks : [], of: ids) {
+                records.customers.all.filter { $0.number != customers.first?.number }
+            }
         } catch {
             guard ids != nil, customers.isEmpty else { throw error }
             // An unknown id explains more than too few events.

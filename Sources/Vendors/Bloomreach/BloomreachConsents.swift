@@ -123,9 +123,7 @@ extension Bloomreach {
 extension Call<Bloomreach> {
     /// Checks a call with only a cookie: a token must belong to the cookie's owner (ours). An unknown cookie has no
     /// owner to compare.
-    fileprivate mutating func bind(
-        cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
-    ) throws(Bloomreach.Refused) {
+    fileprivate mutating func bind(cookie ids: BloomreachIDs, of customer: BloomreachCustomer?) throws(Refused) {
         guard credentials.isStream || switches.customerTokenBinding != .off, let customer, let owner = credentials.ids
         else { return }
         var found = customer.ids

@@ -77,8 +77,24 @@ extension Bloomreach {
             return ["success": true, "value": customer.properties[name] ?? .null]
         case .id(let name):
             return ["success": true, "value": value(ofID: name, customer)]
-        case .consent, .computed, .recommendation:
-            return try contentResult(for: attribute, of: customer, call, state)
+        case .consent(let category):
+            let key = BloomreachCustomerKey(project: try call.project().token, number: customer.number)
+            return ["success": true, "value": .bool(state.content.consent(to: category, of: key))]
+        case .computed(let kind, let id):
+            let computed = call.vendor.content[try call.project().token].computed
+            guard let attribute = computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) }) else {
+                throw Refused(
+                    .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
+                    because: "the project has no \(kind.rawValue) \(id.shown)",
+                    known: computed.filter { $0.kind == kind }.map(\.id))
+            }
+            return ["success": true, "value": attribute.value(for: customer.number)]
+        case .recommendation(let order):
+            let catalog = call.vendor.content[try call.project().token].recommendations
+            guard let items = catalog.items(order, for: customer.number) else {
+                return ["success": false, "error": "Not Found"]
+            }
+            return ["success": true, "value": .array(items)]
         }
     }
 
@@ -260,37 +276,6 @@ struct BloomreachRecommendationOrder: Sendable {
         }
         if refusal != nil { return nil }
         self = order
-    }
-}
-
-/// Attributes whose values are content.
-extension Bloomreach {
-    /// The result of an attribute that is neither a property nor an id: its object in `results`.
-    static func contentResult(
-        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall, _ state: State
-    ) throws(Refused) -> JSON {
-        let project = try call.project().token
-        let content = call.vendor.content[project]
-        let key = BloomreachCustomerKey(project: project, number: customer.number)
-        switch attribute {
-        case .property, .id: return ["success": false, "error": "Not Found"]
-        case .consent(let category):
-            return ["success": true, "value": .bool(state.content.consent(to: category, of: key))]
-        case .computed(let kind, let id):
-            guard let attribute = content.computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) })
-            else {
-                throw Refused(
-                    .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
-                    because: "the project has no \(kind.rawValue) \(id.shown)",
-                    known: content.computed.filter { $0.kind == kind }.map(\.id))
-            }
-            return ["success": true, "value": attribute.value(for: customer.number)]
-        case .recommendation(let order):
-            guard let items = content.recommendations.items(order, for: customer.number) else {
-                return ["success": false, "error": "Not Found"]
-            }
-            return ["success": true, "value": .array(items)]
-        }
     }
 }
 

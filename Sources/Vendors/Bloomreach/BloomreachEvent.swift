@@ -124,32 +124,23 @@ struct BloomreachEventExpectation {
         if let atMost, let node = entry["at_most"], atMost < minimum {
             throw node.problem("at_most is \(atMost), and at_least \(minimum); nothing can be both")
         }
-        bounds = Self.bounds(minimum, maximum)
-    }
-
-    private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
-        guard let maximum else { return "at least \(minimum)" }
-        return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
-    }
-
-    /// The data to check an expectation against.
-    struct Evidence {
-        let customers: [BloomreachCustomer]
-        let clicks: [BloomreachEvent]
-        /// The ids of the customer, if the expectation is about one.
-        var ids: BloomreachIDs?
-        /// The customers whom the expectation is not about.
-        var others: () -> [BloomreachCustomer] = { [] }
+        bounds = JournalExpectation.bounds(minimum, maximum)
     }
 
     /// The result of the expectation.
     ///
+    /// - Parameters:
+    ///   - ids: those of the customer, if the expectation is about one.
+    ///   - others: the customers whom it is not about.
     /// - Throws: a refusal that names the closest events, or the excess ones.
-    func verdict(on evidence: Evidence) throws(ControlRefusal) -> JSON {
-        let tally = try tally(of: evidence)
+    func verdict(
+        on customers: [BloomreachCustomer], _ clicks: [BloomreachEvent], of ids: BloomreachIDs?,
+        besides others: () -> [BloomreachCustomer]
+    ) throws(ControlRefusal) -> JSON {
+        let tally = try tally(of: customers, clicks)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
-            let elsewhere = tally.count < minimum ? elsewhere(evidence) : nil
-            throw ControlRefusal(complaint(about: tally, isOfOne: evidence.ids != nil, elsewhere))
+            let elsewhere = tally.count < minimum ? ids.flatMap { self.elsewhere($0, others()) } : nil
+            throw ControlRefusal(complaint(about: tally, isOfOne: ids != nil, elsewhere))
         }
         return [
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
@@ -160,15 +151,17 @@ struct BloomreachEventExpectation {
     /// ours: enough for a million events with ten members each and texts of some length.
     private static let mostSteps = 100_000_000
 
-    private func tally(of evidence: Evidence) throws(ControlRefusal) -> Tally {
+    private func tally(
+        of customers: [BloomreachCustomer], _ clicks: [BloomreachEvent] = []
+    ) throws(ControlRefusal) -> Tally {
         var tally = Tally()
         var budget = WorkBudget(steps: Self.mostSteps)
-        for customer in evidence.customers {
+        for customer in customers {
             for entry in customer.events.entries where budget.spend(onBytes: entry.properties.count) {
                 judge(entry.event, entry.type, of: customer.number, &tally, &budget)
             }
         }
-        for click in evidence.clicks { judge(click, click.type, of: nil, &tally, &budget) }
+        for click in clicks { judge(click, click.type, of: nil, &tally, &budget) }
         try ControlRefusal.require(
             !budget.isSpent,
             "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is")
@@ -195,11 +188,8 @@ struct BloomreachEventExpectation {
     }
 
     /// The events of other customers that would have met the expectation; `nil` for none.
-    private func elsewhere(_ evidence: Evidence) -> String? {
-        let others = evidence.others()
-        guard let ids = evidence.ids, let tally = try? tally(of: Evidence(customers: others, clicks: [])),
-            tally.count > 0
-        else { return nil }
+    private func elsewhere(_ ids: BloomreachIDs, _ others: [BloomreachCustomer]) -> String? {
+        guard let tally = try? tally(of: others), tally.count > 0 else { return nil }
         let owners = others.filter { tally.owners.contains($0.number) }.map { owner in
             let names = owner.names.prefix(1).map { name in
                 let difference = ids[name.name].flatMap { Nearest.difference(name.value, $0) }

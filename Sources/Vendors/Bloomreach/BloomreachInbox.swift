@@ -212,7 +212,7 @@ extension Call<Bloomreach> {
     ///   `sync-token-check` makes such clients fetch in full.
     fileprivate mutating func stamp(
         after text: String, of inbox: Inbox, _ customer: Int
-    ) throws(Bloomreach.Refused) -> Int {
+    ) throws(Refused) -> Int {
         if text.isEmpty { return 0 }
         let position = inbox.position(of: text, customer)
         let failure: BloomreachFailure? =

@@ -286,7 +286,7 @@ extension Call<Bloomreach> {
     ///
     /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
     /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
-    mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(Bloomreach.Refused) -> BloomreachIDs {
+    mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(Refused) -> BloomreachIDs {
         if isWrite { try checkPermission(of: .customerIDs, ids.names) }
         guard let owner = credentials.ids else { return ids }
         let isStream = credentials.isStream
@@ -303,7 +303,7 @@ extension Call<Bloomreach> {
     }
 
     /// Records whether the token belongs to the ids, and throws if not.
-    mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(Bloomreach.Refused) {
+    mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(Refused) {
         let binding = BloomreachBinding(owner: owner, ids: ids, holds: holds, isStream: credentials.isStream)
         findings.judge(binding, by: Bloomreach.bindingRules)
         if !holds {
@@ -330,18 +330,16 @@ extension Call<Bloomreach> {
     }
 
     /// Checks that the stream, if it is one, lets these names in. A private stream's secret counts like a token (ours).
-    func checkPermission(
-        of kind: BloomreachStreamPermissions.Kind, _ names: some Sequence<String>
-    ) throws(Bloomreach.Refused) {
+    func checkPermission(of kind: BloomreachStreamPermissions.Kind, _ names: some Sequence<String>) throws(Refused) {
         guard let stream = credentials.stream else { return }
         let isSigned = credentials.token != nil || stream.isPrivate || stream.signingKeys.isEmpty
         for name in names {
             var refused: String { "\(stream.id) accepts \(kind.phrase) \(name.shown)" }
             let rule = stream.permissions.rule(for: name, kind)
-            try Bloomreach.Refused.require(
+            try Refused.require(
                 rule != .deny, .streamPermissionDenied,
                 "\(refused) from nobody; expected a name that its \(kind.rawValue) permissions allow")
-            try Bloomreach.Refused.require(
+            try Refused.require(
                 rule == .allow || isSigned, .streamSignatureRequired,
                 "\(refused) only with a token; expected Authorization: Bearer with one")
         }
