@@ -39,7 +39,7 @@ final class BloomreachProject: Sendable {
             throw node.problem("the project token “\(token)” is not made of letters, digits and -")
         }
         publicKeys = try entry["public_keys"]?.elements().map(BloomreachPublicKey.init) ?? []
-        idNames = try entry["id_names"]?.strings() ?? []
+        idNames = try entry["id_names"].map([String].read) ?? []
         privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
         appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
     }
@@ -79,7 +79,7 @@ final class BloomreachStream: Sendable {
         }
         self.project = project
         signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
-        secretKeys = try entry["secret_keys"]?.strings() ?? []
+        secretKeys = try entry["secret_keys"].map([String].read) ?? []
         if let node = entry["secret_keys"], secretKeys.contains("") { throw node.problem("a secret key is empty") }
         permissions = try BloomreachStreamPermissions(entry["permissions"], signedOnlyIDs: entry["signed_only_ids"])
         requireJWT = try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self)
@@ -114,7 +114,7 @@ struct BloomreachStreamPermissions: Sendable {
     /// - Parameter old: the ids as files of version 0.1.0 have them.
     fileprivate init(_ node: FixtureNode?, signedOnlyIDs old: FixtureNode?) throws(FixtureProblem) {
         if let old {
-            let names = try old.strings()
+            let names = try [String].read(old)
             rules[.customerIDs] = names.map { ($0, .signedOnly) }
             let list = names.map { "\($0): signed-only" }.joined(separator: ", ")
             old.warn("signed_only_ids is now permissions; write permissions: { customer_ids: { \(list) } }")
@@ -214,10 +214,6 @@ extension BloomreachSigningKey {
     }
 }
 
-extension FixtureNode {
-    func strings() throws(FixtureProblem) -> [String] { try [String].read(self) }
-}
-
 /// A permission of a public key. Source: that keys have such permissions is documented (page on API access of the
 /// mobile SDKs); the names are ours.
 enum BloomreachPermission: String, CaseIterable, RecordValue {
@@ -238,8 +234,8 @@ final class BloomreachPublicKey: Sendable {
         let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
         permissions = Set(try entry["permissions"].map([BloomreachPermission].read) ?? BloomreachPermission.allCases)
         key = try entry.required("key").string()
-        deniedProperties = try entry["denied_properties"]?.strings() ?? []
-        deniedEvents = try entry["denied_events"]?.strings() ?? []
+        deniedProperties = try entry["denied_properties"].map([String].read) ?? []
+        deniedEvents = try entry["denied_events"].map([String].read) ?? []
     }
 
     func mayUse(property name: String) -> Bool { !deniedProperties.contains { $0.hasSameBytes(as: name) } }

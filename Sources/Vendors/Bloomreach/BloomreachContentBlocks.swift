@@ -18,14 +18,15 @@ struct ContentBlock: Sendable {
     /// For how many seconds a client may cache the content it requested.
     let ttlSeconds: Int
     private let dateFilter: DateFilter
-    private let entry: JSONObject
+    /// The entry in the bundle, but for the times of its filter, which depend on the sandbox.
+    private let listing: JSONObject
     private let answer: PersonalBody
 
     /// The entry in the bundle, in a sandbox that began at that moment.
     func listing(since start: Moment) -> JSON {
-        var entry = entry
-        entry["date_filter"] = dateFilter.json(since: start)
-        return .object(entry)
+        var listing = listing
+        listing["date_filter"] = dateFilter.json(since: start)
+        return .object(listing)
     }
 
     /// The response to a customer who requests the block.
@@ -46,8 +47,7 @@ struct ContentBlock: Sendable {
 extension ContentBlock {
     /// Reads an entry of `content/content-blocks.yaml`.
     init(_ node: FixtureNode) throws(FixtureProblem) {
-        try Self.shape.check(node)
-        let entry = try node.mapping(Self.fields.map(\.name))
+        let entry = try Self.fields.mapping(node)
         id = try entry.required("id").string()
         audience = try ContentAudience(entry["audience"])
         let delivery = try entry.required("delivery").choice(of: Delivery.self)
@@ -61,7 +61,13 @@ extension ContentBlock {
         if type == "html" { try Self.markup.check(try entry.required("content")) }
         let content = try entry.required("content").json()
         dateFilter = try DateFilter(try entry.required("date_filter"))
-        self.entry = try Self.listing(entry, delivery == .static ? (.string(type), content) : (.null, .null))
+        var listing = JSONObject()
+        for name in Self.listed { listing.append(name, try entry[name]?.json() ?? .null) }
+        if delivery == .personal {
+            listing["content_type"] = .null
+            listing["content"] = .null
+        }
+        self.listing = listing
         answer = try PersonalBody(
             [
                 "id": .string(id), "status": "OK", "ttl_seconds": JSON(ttlSeconds),
@@ -71,8 +77,6 @@ extension ContentBlock {
                 "content_type": .string(type), "content": content,
             ], at: node)
     }
-
-    private static let shape = ContentShape.record(fields)
 
     /// Source: what iOS and Android decode, vendor SDKs; `delivery` and `audience` are ours.
     private static let fields: [ContentField] = [
@@ -86,19 +90,11 @@ extension ContentBlock {
 
     private static let markup = ContentShape.record([.required("html", .text)])
 
-    private static func listing(
-        _ entry: FixtureMapping, _ delivered: (type: JSON, content: JSON)
-    ) throws(FixtureProblem) -> JSONObject {
-        [
-            "id": try entry.required("id").json(), "name": try entry.required("name").json(),
-            // Reserves the member's position; its times depend on the sandbox.
-            "date_filter": .null, "frequency": try entry.required("frequency").json(),
-            "load_priority": try entry["load_priority"]?.json() ?? .null, "content_type": delivered.type,
-            "content": delivered.content,
-            "consent_category_tracking": try entry["consent_category_tracking"]?.json() ?? .null,
-            "placeholders": try entry.required("placeholders").json(),
-        ]
-    }
+    /// The members in the bundle, in its order.
+    private static let listed = [
+        "id", "name", "date_filter", "frequency", "load_priority", "content_type", "content",
+        "consent_category_tracking", "placeholders",
+    ]
 }
 
 /// Content blocks for placeholders in an app's own screens. Source: observed, both SDKs.

@@ -24,8 +24,7 @@ extension InAppMessage {
     ///
     /// - Throws: a problem if iOS would reject the whole list, or if a payload contradicts its flags.
     init(_ node: FixtureNode) throws(FixtureProblem) {
-        try Self.shape.check(node)
-        let entry = try node.mapping(Self.fields.map(\.name))
+        let entry = try Self.fields.mapping(node)
         id = try entry.required("id").string()
         isRichText = try entry.required("is_rich_text").bool()
         audience = try ContentAudience(entry["audience"])
@@ -34,8 +33,6 @@ extension InAppMessage {
         dateFilter = try DateFilter(try entry.required("date_filter"))
         body = try PersonalBody(Self.answer(entry), at: node)
     }
-
-    private static let shape = ContentShape.record(fields)
 
     private static let fields: [ContentField] =
         [
@@ -166,7 +163,7 @@ struct ContentAudience: Sendable {
 
     /// Reads the member `audience`.
     init(_ node: FixtureNode?) throws(FixtureProblem) {
-        registered = try node?.strings().reduce(into: []) { $0.insert(ExactText($1)) }
+        registered = try node.map([ExactText].read).map(Set.init)
     }
 }
 

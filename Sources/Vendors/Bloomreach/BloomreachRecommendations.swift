@@ -59,11 +59,11 @@ struct RecommendationEngine: Sendable {
     let itemIDs: [String]
 
     fileprivate init(_ node: FixtureNode, of catalog: RecommendationCatalog) throws(FixtureProblem) {
-        let entry = try node.mapping("id", "name", "variant_id", "items")
-        try ContentShape.record([
+        let fields: [ContentField] = [
             .required("id", .name), .required("name", .name), .nullable("variant_id", .text),
             .required("items", .list(of: .name)),
-        ]).check(node)
+        ]
+        let entry = try fields.mapping(node)
         id = try entry.required("id").string()
         name = try entry.required("name").string()
         variantID = try entry["variant_id"]?.json() ?? .null
