@@ -119,7 +119,7 @@ extension ActionCall<Bloomreach> {
             do {
                 ids = try BloomreachIDs(value)
             } catch {
-                throw ControlRefusal("customer is not a map of ids: \(error)")
+                throw ControlRefusal("customer is not a map of ids: \(error.text)")
             }
         } else {
             let registered = try required("customer")

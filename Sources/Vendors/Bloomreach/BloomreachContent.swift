@@ -29,7 +29,6 @@ struct BloomreachContent: Sendable {
 extension BloomreachContent {
     /// Reads the files in the folder `content`, one per kind.
     init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
-        let directory = ContentDirectory(accounts)
         func file(_ name: String) throws(FixtureProblem) -> FixtureStore.File {
             try fixtures.file("content/\(name).yaml")
         }
@@ -38,45 +37,45 @@ extension BloomreachContent {
         let all = [messages, blocks, recommendations, attributes, accounts.file]
         projects = try Deferred(all.first { !$0.isJudged } ?? messages) { () throws(FixtureProblem) in
             var projects: [String: Project] = [:]
-            try directory.read(messages) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(messages) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].inAppMessages = try Self.list(node, InAppMessage.init, id: \.id)
             }
-            try directory.read(blocks) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(blocks) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].blocks = try Self.list(node, ContentBlock.init, id: \.id)
             }
-            try directory.read(recommendations) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(recommendations) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].recommendations = try RecommendationCatalog(node)
             }
-            try directory.read(attributes) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(attributes) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].computed = try Self.list(
-                    node, { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
+                    node, { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, accounts) },
                     id: { "\($0.kind.rawValue) \($0.id)" })
             }
             return projects
         }
-        try directory.read(try file("consents")) { (project, node) throws(FixtureProblem) in
-            try readConsents(project, node, directory)
+        try accounts.readContent(try file("consents")) { (project, node) throws(FixtureProblem) in
+            try readConsents(project, node, accounts)
         }
-        try directory.read(try file("segments")) { (project, node) throws(FixtureProblem) in
-            for (customer, entry) in try directory.entries(node, of: project, "segments") {
+        try accounts.readContent(try file("segments")) { (project, node) throws(FixtureProblem) in
+            for (customer, entry) in try accounts.entries(node, of: project, "segments") {
                 initialState.segments[customer] = try CustomerSegments(try entry.required("segments"))
             }
         }
-        try directory.read(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
-            for (customer, entry) in try directory.entries(node, of: project, "messages") {
+        try accounts.readContent(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
+            for (customer, entry) in try accounts.entries(node, of: project, "messages") {
                 initialState.inboxes[customer] = try Inbox(try entry.required("messages"), fixtures)
             }
         }
     }
 
     private mutating func readConsents(
-        _ project: String, _ node: FixtureNode, _ directory: ContentDirectory
+        _ project: String, _ node: FixtureNode, _ accounts: BloomreachAccounts
     ) throws(FixtureProblem) {
         let entry = try node.mapping("categories", "customers")
         let categories = try Self.list(try entry.required("categories"), ConsentCategory.init, id: \.id)
         self.categories[project] = categories
         guard let customers = entry["customers"] else { return }
-        for (customer, entry) in try directory.entries(customers, of: project, "consents") {
+        for (customer, entry) in try accounts.entries(customers, of: project, "consents") {
             for (category, node) in try entry.required("consents").members() {
                 guard categories.contains(where: { $0.id == category }) else {
                     let hint = Nearest.hint(to: category, among: categories.map(\.id))
@@ -100,24 +99,16 @@ extension BloomreachContent {
     }
 }
 
-/// The projects and customers that content may refer to: those in `accounts.yaml`.
-struct ContentDirectory {
-    let projects: [String]
-    private let customers: [String: BloomreachCustomerStore]
-
-    init(_ accounts: BloomreachAccounts) {
-        projects = accounts.projects.map(\.token)
-        customers = accounts.customers
-    }
-
+/// Content refers to the projects and customers in `accounts.yaml`.
+extension BloomreachAccounts {
     /// Reads a file of content, which has a member for every project it covers.
-    fileprivate func read(
+    fileprivate func readContent(
         _ file: FixtureStore.File, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void
     ) throws(FixtureProblem) {
         let document = try FixtureNode(file: file).mapping("projects")
         for (project, node) in try document.required("projects").members() {
-            guard projects.contains(project) else {
-                let hint = Nearest.hint(to: project, among: projects)
+            guard projects.contains(where: { $0.token == project }) else {
+                let hint = Nearest.hint(to: project, among: projects.map(\.token))
                 throw node.nameProblem("accounts.yaml has no project \(project)\(hint)")
             }
             try body(project, node)

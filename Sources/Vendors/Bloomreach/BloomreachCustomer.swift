@@ -60,9 +60,7 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
     var isAnonymous: Bool { ids.hard.isEmpty }
 
     /// The customer's identity across reloads of the fixtures: its first id.
-    var name: BloomreachID? {
-        ids.hard.first ?? cookies.first.map { BloomreachID(name: BloomreachID.cookie, value: $0) }
-    }
+    var name: BloomreachID? { ids.hard.first ?? cookies.first.map(BloomreachID.init(cookie:)) }
 
     /// All ids: hard ids as texts, the cookies as a list.
     var idsJSON: JSON {
@@ -177,37 +175,28 @@ struct BloomreachIDs: Sendable, Hashable {
     }
 
     /// Why an object is not a valid map of ids.
-    enum Fault: Error, CustomStringConvertible {
-        /// Not an object, but a value of this type.
-        case notAnObject(String)
-        case repeatedName(String)
-        /// More than ``BloomreachIDs/maximum`` ids.
-        case tooMany
-        /// The value for this name is neither a string nor null.
-        case wrongValue(String, String)
-
-        var description: String {
-            switch self {
-            case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
-            case .repeatedName(let name): "the name \(name.prefix(100)) occurs twice; expected each once"
-            case .tooMany: "found more ids; expected at most \(BloomreachIDs.maximum)"
-            case .wrongValue(let name, let type): "\(name.prefix(100)) is a JSON \(type), not a string"
-            }
-        }
-    }
+    struct Fault: Error { let text: String }
 
     /// Reads a map of ids: name to string. Nulls and empty strings are dropped.
     init(_ value: JSON) throws(Fault) {
-        guard let object = value.object else { throw .notAnObject(value.typeName) }
-        if let name = object.duplicateNames.first { throw .repeatedName(name) }
+        guard let object = value.object else {
+            throw Fault(text: "a JSON \(value.typeName), not an object of id names with texts")
+        }
+        if let name = object.duplicateNames.first {
+            throw Fault(text: "the name \(name.prefix(100)) occurs twice; expected each once")
+        }
         for member in object {
             if member.value.isNull { continue }
-            guard let text = member.value.string else { throw .wrongValue(member.name, member.value.typeName) }
+            guard let text = member.value.string else {
+                throw Fault(text: "\(member.name.prefix(100)) is a JSON \(member.value.typeName), not a string")
+            }
             if text.isEmpty || member.name.isEmpty { continue }
             if member.name.hasSameBytes(as: BloomreachID.cookie) {
                 cookie = text
             } else {
-                guard hard.count < Self.maximum else { throw .tooMany }
+                guard hard.count < Self.maximum else {
+                    throw Fault(text: "found more ids; expected at most \(Self.maximum)")
+                }
                 set(BloomreachID(name: member.name, value: text))
             }
         }

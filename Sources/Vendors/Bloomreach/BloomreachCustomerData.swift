@@ -291,7 +291,7 @@ struct ComputedAttribute: Sendable {
     func value(for customer: Int) -> JSON { values[customer] ?? otherwise }
 
     /// Reads an entry of `content/computed-attributes.yaml`.
-    init(_ node: FixtureNode, of project: String, _ directory: ContentDirectory) throws(FixtureProblem) {
+    init(_ node: FixtureNode, of project: String, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
         let entry = try node.mapping("type", "id", "otherwise", "values")
         let type = try entry.required("type")
         try ContentShape.word(BloomreachAttribute.Computation.allCases.map(\.rawValue)).check(type)
@@ -301,7 +301,7 @@ struct ComputedAttribute: Sendable {
         id = try idNode.string()
         otherwise = try entry["otherwise"]?.json() ?? .null
         guard let list = entry["values"] else { return }
-        for (customer, entry) in try directory.entries(list, of: project, "value") {
+        for (customer, entry) in try accounts.entries(list, of: project, "value") {
             values[customer.number] = try entry.required("value").json()
         }
     }

@@ -167,7 +167,7 @@ extension Call<Bloomreach> {
         do {
             ids = try BloomreachIDs(value)
         } catch {
-            throw .invalidField(field, because: "\(field): \(error)")
+            throw .invalidField(field, because: "\(field): \(error.text)")
         }
         if switches.unknownIDs == .reject {
             let project = try project()

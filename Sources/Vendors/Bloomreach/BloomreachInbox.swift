@@ -35,12 +35,8 @@ struct Inbox: Sendable, Hashable {
     func listed(for application: String, at moment: Moment, since start: Moment, above stamp: Int) -> [InboxMessage] {
         // Among equal times the latest arrival comes first; reversed first, since sorting is stable.
         messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
-            .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()
-            .sorted {
-                let (one, other) = ($0.element.created, $1.element.created)
-                return one == other ? $0.offset < $1.offset : one > other
-            }
-            .map(\.element.message)
+            .map { (message: $0, created: $0.createTime.number(since: start).double) }
+            .sorted { $0.created > $1.created }.map(\.message)
     }
 
     /// Adds a message with a fresh stamp; the caller guarantees that its id is new.
@@ -134,19 +130,14 @@ extension Inbox: ContentPart {
                 if isNew, !inbox.isFull { inbox.add(message) }
                 continue
             }
-            guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before)
+            guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before),
+                let index = inbox.index(of: message.id)
             else { continue }
-            inbox.replace(mine, with: message)
+            inbox.messages[index] = message
+            inbox.messages[index].isRead = mine.isRead || message.isRead
+            inbox.messages[index].stamp = inbox.nextChange()
         }
         return inbox
-    }
-
-    private mutating func replace(_ mine: InboxMessage, with message: InboxMessage) {
-        guard let index = index(of: mine.id) else { return }
-        var message = message
-        message.isRead = mine.isRead || message.isRead
-        message.stamp = nextChange()
-        messages[index] = message
     }
 }
 

@@ -20,36 +20,6 @@ extension Bloomreach {
     }
 }
 
-extension RecommendationCatalog {
-    /// The engine's recommendations for a customer number, or an unknown customer; `nil` for an unknown engine.
-    ///
-    /// The engine's items in order, then on request the rest of the catalog, so that responses repeat (ours).
-    func items(_ order: BloomreachRecommendationOrder, for customer: Int?) -> [JSON]? {
-        guard let engine = engine(order.engine) else { return nil }
-        let rest = order.fillsWithRandom ? self.order.filter { !engine.itemIDs.contains($0) } : []
-        let id = engine.recommendationID(for: customer)
-        let whitelist = order.whitelist.map { Set($0.map(ExactText.init)) }
-        return (engine.itemIDs + rest).prefix(order.size).map { item in
-            var entry: JSONObject = [
-                "engine_name": .string(engine.name), "item_id": .string(item), "recommendation_id": .string(id),
-                "recommendation_variant_id": engine.variantID,
-            ]
-            for field in items[item] ?? [:] where whitelist?.contains(ExactText(field.name)) ?? true {
-                entry.append(field.name, field.value)
-            }
-            return .object(entry)
-        }
-    }
-}
-
-extension RecommendationEngine {
-    /// A stable id for recommendations of this engine to the customer (ours): 24 hexadecimal digits.
-    fileprivate func recommendationID(for customer: Int?) -> String {
-        let one = Array("\(id)\n\(customer ?? 0)".utf8).stableHash.hexadecimal
-        return one + Array(one.utf8).stableHash.hexadecimal.prefix(8)
-    }
-}
-
 struct RecommendationEngine: Sendable {
     let id: String
     let name: String
@@ -77,6 +47,12 @@ struct RecommendationEngine: Sendable {
         }
         itemIDs = ids
     }
+
+    /// A stable id for recommendations of this engine to the customer (ours): 24 hexadecimal digits.
+    fileprivate func recommendationID(for customer: Int?) -> String {
+        let one = Array("\(id)\n\(customer ?? 0)".utf8).stableHash.hexadecimal
+        return one + Array(one.utf8).stableHash.hexadecimal.prefix(8)
+    }
 }
 
 /// The items of a project and the engines that recommend them.
@@ -102,7 +78,25 @@ struct RecommendationCatalog: Sendable {
         }
     }
 
-    func engine(_ id: String) -> RecommendationEngine? { engines.first { $0.id.hasSameBytes(as: id) } }
+    /// The engine's recommendations for a customer number, or an unknown customer; `nil` for an unknown engine.
+    ///
+    /// The engine's items in order, then on request the rest of the catalog, so that responses repeat (ours).
+    func items(_ order: BloomreachRecommendationOrder, for customer: Int?) -> [JSON]? {
+        guard let engine = engines.first(where: { $0.id.hasSameBytes(as: order.engine) }) else { return nil }
+        let rest = order.fillsWithRandom ? self.order.filter { !engine.itemIDs.contains($0) } : []
+        let id = engine.recommendationID(for: customer)
+        let whitelist = order.whitelist.map { Set($0.map(ExactText.init)) }
+        return (engine.itemIDs + rest).prefix(order.size).map { item in
+            var entry: JSONObject = [
+                "engine_name": .string(engine.name), "item_id": .string(item), "recommendation_id": .string(id),
+                "recommendation_variant_id": engine.variantID,
+            ]
+            for field in items[item] ?? [:] where whitelist?.contains(ExactText(field.name)) ?? true {
+                entry.append(field.name, field.value)
+            }
+            return .object(entry)
+        }
+    }
 
     private mutating func add(item node: FixtureNode) throws(FixtureProblem) {
         try ContentShape.open([.required("item_id", .name)]).check(node)
