@@ -163,3 +163,144 @@ extension BloomreachState {
         ]
     }
 }
+
+/// Changes to inboxes, segments and consents without a request from the app (all ours).
+extension Bloomreach {
+    static let contentActions = [
+        action(
+            "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
+            members: owner + [
+                .required(
+                    "message",
+                    "the message as in content/app-inbox.yaml; by default id is new, create_time is now and expire_time 30 days "
+                        + "later; durations count from now")
+            ], body: addInboxMessage),
+        ofMessage(
+            "delete-inbox-message",
+            about: "Removes a message from a customer's app inbox; sync tokens issued before become stale."
+        ) { inbox, id, _ in inbox.remove(id) },
+        ofMessage("expire-inbox-message", about: "Expires a message in a customer's app inbox now.") {
+            inbox, id, moment in inbox.expire(id, at: moment)
+        },
+        ofMessage(
+            "read-inbox-message", about: "Marks a message as read, as another device of the customer would."
+        ) { inbox, id, _ in inbox.markRead([id]) },
+        action(
+            "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
+            members: owner, body: clearInbox),
+        action(
+            "set-segments", about: "Puts a customer into segments, and out of all others.",
+            members: owner + [
+                .required("segments", "lists by category as in content/segments.yaml")
+            ], body: setSegments),
+        action(
+            "set-consent", about: "Gives or withdraws a customer's consent to a category.",
+            members: owner + [
+                .required("category", "id of the category"),
+                .required("value", "true or false"),
+            ], body: setConsent),
+    ]
+
+    private static let owner = [customer, project]
+
+    // MARK: Inboxes
+
+    private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        var object = call.members["message"]?.object ?? [:]
+        if object["id"] == nil { object.append("id", .string("msg-" + call.identifiers.uuid())) }
+        let message = try call.reading("message", .object(object)) { (node) throws(FixtureProblem) in
+            var message = InboxMessage()
+            try message.read(node, .order(call.moment))
+            return message
+        }
+        let inbox = state.content.inboxes[owner]
+        try ControlRefusal.require(!inbox.contains(message.id), "the inbox has a message \(message.id) already")
+        try ControlRefusal.require(!inbox.isFull, "the inbox is full: it has \(Inbox.capacity) messages")
+        state.content.inboxes[owner].add(message)
+        return state.content.inboxes[owner].summary(message.id, owner)
+    }
+
+    private static func clearInbox(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        state.content.inboxes[owner].clear()
+        return state.content.inboxes[owner].summary(nil, owner)
+    }
+
+    private static func ofMessage(
+        _ name: String, about: String, _ change: @escaping @Sendable (inout Inbox, String, Moment) -> Void
+    ) -> VendorAction<Bloomreach> {
+        let message = ActionMember.required("message", "id of the message")
+        return action(name, about: about, members: owner + [message]) { (call, state) throws(ControlRefusal) in
+            let owner = try call.inboxOwner(state)
+            let id = try call.required("message")
+            let known = state.content.inboxes[owner].messages.map(\.id)
+            try ControlRefusal.require(
+                state.content.inboxes[owner].contains(id), "the inbox has no message", id, among: known)
+            change(&state.content.inboxes[owner], id, call.moment)
+            return state.content.inboxes[owner].summary(id, owner)
+        }
+    }
+}
+
+extension Inbox {
+    /// What an action reports about an inbox it changed.
+    fileprivate func summary(_ message: String?, _ owner: BloomreachCustomerKey) -> JSON {
+        var object: JSONObject = [
+            "project": .string(owner.project), "customer": JSON(owner.number), "messages": JSON(messages.count),
+            "sync_token": .string(token(for: owner.number).text),
+        ]
+        if let message { object.append("message", .string(message)) }
+        return .object(object)
+    }
+}
+
+// MARK: - Segments and consents
+
+extension Bloomreach {
+    private static func setSegments(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let customer = try call.customerKey(state)
+        let segments = try call.reading("segments", call.members["segments"] ?? .null) {
+            (node) throws(FixtureProblem) in try CustomerSegments(node)
+        }
+        state.content.segments[customer] = segments
+        return segments.allCategories
+    }
+
+    private static func setConsent(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let key = try call.customerKey(state)
+        let category = try call.required("category")
+        let categories = call.vendor.content.consentCategories(of: key.project).map(\.id)
+        try ControlRefusal.require(
+            categories.contains(where: { $0.hasSameBytes(as: category) }),
+            "project \(key.project) has no consent category", category, among: categories)
+        let value = try call.read { members in
+            members.value("value", isRequired: true, expecting: "true or false") {
+                $0.bool ?? $0.string.flatMap(Bool.init)
+            } ?? false
+        }
+        state.content.setConsent(value, to: category, of: key)
+        return ["category": .string(category), "value": .bool(value)]
+    }
+}
+
+// MARK: - The customer an action names
+
+extension ActionCall<Bloomreach> {
+    fileprivate func customerKey(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        return BloomreachCustomerKey(project: project, number: customer.number)
+    }
+
+    fileprivate func inboxOwner(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        if customer.isAnonymous { throw ControlRefusal("the customer has no hard id, and so no app inbox") }
+        return BloomreachCustomerKey(project: project, number: customer.number)
+    }
+
+    fileprivate func reading<Value>(
+        _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
+    ) throws(ControlRefusal) -> Value {
+        try ControlRefusal.wording { try read(FixtureNode(json, from: name)) }
+    }
+}

@@ -307,3 +307,78 @@ extension BloomreachState {
         content = adopted.renumbered { projects[$0.project]?.customers[$0.number] == nil ? nil : $0 }
     }
 }
+
+/// The content of all customers in an export, who are identified by their first ids.
+struct BloomreachContentRecord: CodedRecord {
+    /// What is exported, or what the export overlays.
+    private(set) var content = BloomreachContentState()
+    /// The content of the fixtures, to export only changes; `nil` to export everything.
+    private var start: BloomreachContentState?
+    /// The projects of the sandbox with their customers, by token.
+    private var projects: [String: BloomreachRecords] = [:]
+
+    init() {}
+
+    init(_ content: BloomreachContentState, since start: BloomreachContentState? = nil, of state: BloomreachState) {
+        (self.content, self.start, projects) = (content, start, state.projects)
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        list("inboxes", \.inboxes, &coder)
+        list("segments", \.segments, &coder)
+        list("consents", \.consents, &coder)
+        // After content was first served, its times must be the same after a restart.
+        coder.note(isChanged: content.start != nil)
+        coder.member("started_at", &content.start, or: .some(content.start), write: { $0?.written }) {
+            (node) throws(FixtureProblem) in try node.keptMoment()
+        }
+    }
+
+    private mutating func list<Part>(
+        _ name: String, _ parts: WritableKeyPath<BloomreachContentState, ContentParts<Part>>,
+        _ coder: inout RecordCoder
+    ) {
+        let written = coder.elements {
+            content[keyPath: parts].changed(since: start?[keyPath: parts]).compactMap { key, part in
+                // A customer without an id is omitted, since no request can name it.
+                projects[key.project]?.customers[key.number]?.name.map {
+                    BloomreachContentEntry(project: key.project, customer: $0, part: part).json(.changes)
+                }
+            }
+        }
+        coder.list(name, of: BloomreachContentEntry<Part>.self, written) { entry in
+            let (project, id) = (entry.project, entry.customer)
+            guard let number = projects[project]?.customers.owner(of: id) else {
+                return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
+            }
+            content[keyPath: parts][BloomreachCustomerKey(project: project, number: number)] = entry.part
+            return nil
+        }
+    }
+}
+
+/// One part of a customer's content in an export.
+private struct BloomreachContentEntry<Part: CodedRecord>: CodedRecord {
+    var project = ""
+    var customer = BloomreachID(name: "", value: "")
+    var part = Part()
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("project", &project)
+        coder.member(
+            "customer", &customer, or: nil,
+            write: { $0.json }, read: BloomreachID.init(naming:))
+        part.code(&coder)
+    }
+}
+
+extension BloomreachID {
+    /// Reads one id of a customer, such as `{ registered: "…" }`.
+    init(naming node: FixtureNode) throws(FixtureProblem) {
+        let members = try node.members()
+        guard let (name, value) = members.first, members.count == 1 else {
+            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
+        }
+        self.init(name: name, value: try value.string())
+    }
+}

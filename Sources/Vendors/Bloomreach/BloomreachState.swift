@@ -238,3 +238,99 @@ private struct BloomreachProjectRecord: CodedRecord {
         return changes
     }
 }
+
+/// The changes that calls made to a project's customers from the fixtures.
+///
+/// Applied to customers of other fixtures, they give the state as if the calls had run on those. A fixture customer is
+/// matched by its first id; numbers already issued stay, since sync tokens contain them.
+struct BloomreachChanges: Sendable {
+    struct Changed: Sendable {
+        let customer: BloomreachCustomer
+        /// The customer's first id in the fixtures; `nil` if a call created the customer.
+        let name: BloomreachID?
+    }
+
+    /// Customers created or changed by calls, by number.
+    var customers: [Changed] = []
+    /// The first ids of removed fixture customers.
+    var removed: [BloomreachID] = []
+    /// The numbers of unchanged fixture customers.
+    var numbers: [BloomreachID: Int] = [:]
+    var lastNumber = 0
+    var lastSequence = 0
+
+    init() {}
+
+    /// The changes since `start`.
+    ///
+    /// - Parameters:
+    ///   - isExport: an export lists no numbers of unchanged customers, so another number than in the fixtures counts
+    ///     as a change.
+    ///   - withCreated: whether customers are listed that calls created.
+    init(
+        of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, isExport: Bool = false,
+        withCreated: Bool = true
+    ) {
+        (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
+        var claimed: Set<Int> = []
+        for (old, name, number) in current.matches(with: start) {
+            guard let number, let customer = current[number] else {
+                removed.append(name)
+                continue
+            }
+            claimed.insert(number)
+            if customer == old.numbered(number), !isExport || number == old.number {
+                numbers[name] = number
+            } else {
+                customers.append(Changed(customer: customer, name: name))
+            }
+        }
+        if withCreated {
+            customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
+        }
+        customers.sort { $0.customer.number < $1.customer.number }
+    }
+
+    func isEmpty(since start: BloomreachCustomerStore) -> Bool {
+        customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence
+    }
+}
+
+extension BloomreachCustomerStore {
+    /// The customers with the changes applied. If both claim an id, the changes win.
+    func with(_ changes: BloomreachChanges) -> BloomreachCustomerStore {
+        let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
+        var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
+        var fresh = max(lastNumber, changes.lastNumber)
+        var (customers, renumbered): (BloomreachCustomerStore, [BloomreachCustomer]) = (self, [])
+        for customer in all {
+            guard customer.name.map({ !replaced.contains($0) }) ?? true else {
+                customers.remove(customer.number)
+                continue
+            }
+            var number = customer.number
+            if let known = customer.name.flatMap({ changes.numbers[$0] }) {
+                number = known
+            } else if !taken.insert(number).inserted {
+                fresh = Ordinal.free(after: fresh, taken.contains)
+                number = fresh
+                taken.insert(number)
+            }
+            if number == customer.number { continue }
+            customers.remove(customer.number)
+            renumbered.append(customer.numbered(number))
+        }
+        for customer in renumbered + changes.customers.map(\.customer) { customers.put(customer) }
+        customers.count(from: fresh, max(lastSequence, changes.lastSequence))
+        return customers
+    }
+
+    /// The customers of a whole export, without any others.
+    func replaced(by whole: BloomreachChanges) -> BloomreachCustomerStore {
+        var customers = self
+        customers.removeAll()
+        for changed in whole.customers { customers.put(changed.customer) }
+        customers.count(from: whole.lastNumber, whole.lastSequence)
+        return customers
+    }
+}
