@@ -151,6 +151,23 @@ extension ActionCall<Bloomreach> {
             throw ControlRefusal("\(error.failure.rawValue): \(error.reason ?? "it was refused")")
         }
     }
+
+    fileprivate func customerKey(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        return BloomreachCustomerKey(project: project, number: customer.number)
+    }
+
+    fileprivate func inboxOwner(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        if customer.isAnonymous { throw ControlRefusal("the customer has no hard id, and so no app inbox") }
+        return BloomreachCustomerKey(project: project, number: customer.number)
+    }
+
+    fileprivate func reading<Value>(
+        _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
+    ) throws(ControlRefusal) -> Value {
+        try ControlRefusal.wording { try read(FixtureNode(json, from: name)) }
+    }
 }
 
 extension BloomreachState {
@@ -241,23 +258,9 @@ extension Bloomreach {
             return state.content.inboxes[owner].summary(id, owner)
         }
     }
-}
 
-extension Inbox {
-    /// What an action reports about an inbox it changed.
-    fileprivate func summary(_ message: String?, _ owner: BloomreachCustomerKey) -> JSON {
-        var object: JSONObject = [
-            "project": .string(owner.project), "customer": JSON(owner.number), "messages": JSON(messages.count),
-            "sync_token": .string(token(for: owner.number).text),
-        ]
-        if let message { object.append("message", .string(message)) }
-        return .object(object)
-    }
-}
+    // MARK: Segments and consents
 
-// MARK: - Segments and consents
-
-extension Bloomreach {
     private static func setSegments(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let customer = try call.customerKey(state)
         let segments = try call.reading("segments", call.members["segments"] ?? .null) {
@@ -284,23 +287,14 @@ extension Bloomreach {
     }
 }
 
-// MARK: - The customer an action names
-
-extension ActionCall<Bloomreach> {
-    fileprivate func customerKey(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
-        let (customer, project) = try namedCustomer(state)
-        return BloomreachCustomerKey(project: project, number: customer.number)
-    }
-
-    fileprivate func inboxOwner(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
-        let (customer, project) = try namedCustomer(state)
-        if customer.isAnonymous { throw ControlRefusal("the customer has no hard id, and so no app inbox") }
-        return BloomreachCustomerKey(project: project, number: customer.number)
-    }
-
-    fileprivate func reading<Value>(
-        _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
-    ) throws(ControlRefusal) -> Value {
-        try ControlRefusal.wording { try read(FixtureNode(json, from: name)) }
+extension Inbox {
+    /// What an action reports about an inbox it changed.
+    fileprivate func summary(_ message: String?, _ owner: BloomreachCustomerKey) -> JSON {
+        var object: JSONObject = [
+            "project": .string(owner.project), "customer": JSON(owner.number), "messages": JSON(messages.count),
+            "sync_token": .string(token(for: owner.number).text),
+        ]
+        if let message { object.append("message", .string(message)) }
+        return .object(object)
     }
 }

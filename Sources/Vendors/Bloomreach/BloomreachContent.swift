@@ -371,14 +371,3 @@ private struct BloomreachContentEntry<Part: CodedRecord>: CodedRecord {
         part.code(&coder)
     }
 }
-
-extension BloomreachID {
-    /// Reads one id of a customer, such as `{ registered: "…" }`.
-    init(naming node: FixtureNode) throws(FixtureProblem) {
-        let members = try node.members()
-        guard let (name, value) = members.first, members.count == 1 else {
-            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
-        }
-        self.init(name: name, value: try value.string())
-    }
-}

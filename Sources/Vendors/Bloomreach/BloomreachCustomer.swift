@@ -133,6 +133,16 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
         propertyByteCount = 0
     }
 
+    /// The customer in the form that ``BloomreachCustomerStore/add(_:as:)`` reads.
+    ///
+    /// - Parameter name: its first id in the fixtures, if it has one and it matters.
+    func record(name: BloomreachID? = nil) -> JSON {
+        BloomreachCustomerRecord(
+            number: number, ids: ids.hard, cookies: cookies, properties: properties,
+            events: events.entries.map(\.event), name: name
+        ).json(.changes)
+    }
+
     var key: Int { number }
     var names: [BloomreachID] { ids.hard + cookies.map(BloomreachID.init(cookie:)) }
     /// As measured: a property takes about four times its text, an id has its place in two tables.
@@ -267,18 +277,6 @@ struct BloomreachCustomerRecord: CodedRecord {
     }
 }
 
-extension BloomreachCustomer {
-    /// The customer in the form that ``BloomreachCustomerStore/add(_:as:)`` reads.
-    ///
-    /// - Parameter name: its first id in the fixtures, if it has one and it matters.
-    func record(name: BloomreachID? = nil) -> JSON {
-        BloomreachCustomerRecord(
-            number: number, ids: ids.hard, cookies: cookies, properties: properties,
-            events: events.entries.map(\.event), name: name
-        ).json(.changes)
-    }
-}
-
 extension RecordCoder {
     /// An object as a client sent it; empty if absent.
     mutating func object(_ name: String, _ value: inout JSONObject) {
@@ -288,6 +286,15 @@ extension RecordCoder {
 
 extension BloomreachID {
     init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
+
+    /// Reads one id of a customer, such as `{ registered: "…" }`.
+    init(naming node: FixtureNode) throws(FixtureProblem) {
+        let members = try node.members()
+        guard let (name, value) = members.first, members.count == 1 else {
+            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
+        }
+        self.init(name: name, value: try value.string())
+    }
 
     /// Reads ids by name.
     static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {

@@ -113,15 +113,40 @@ struct BloomreachTokenFamily {
             return claims == nil ? .notJudged : token.ids(subject) == nil ? .failed : .passed
         }
     }
-}
 
-extension BloomreachTokenFamily {
     /// A token; claims are ordered as in the vendor's samples, so that equal input gives equal tokens.
     func draft(by key: BloomreachSigningKey, of ids: JSON, until expiry: JSON) -> TokenDraft {
         TokenDraft(
             header: ["alg": .string(algorithm.rawValue), "typ": "JWT", "kid": .string(key.id)],
             claims: subject == "ids" ? ["exp": expiry, "ids": ids] : ["sub": ids, "exp": expiry])
     }
+
+    /// The defects of minted tokens, named after the failures they cause (ours).
+    var defects: [BloomreachFailure] {
+        [
+            malformed, wrongAlgorithm, unknownKey, badSignature, missingExpiry, expired, notYetValid, badSubject,
+        ] + (subject == "ids" ? [.streamTokenWrongStream] : [])
+    }
+
+    /// The token that an app's own backend signs for one customer, with a private key of the project.
+    ///
+    /// Source: documented, SDK page and reference page on customer tokens; stricter checks are ours.
+    static let customerToken = BloomreachTokenFamily(
+        algorithm: .hs256, subject: "sub", source: "reference page on customer tokens",
+        malformed: .customerTokenMalformed, wrongAlgorithm: .customerTokenWrongAlgorithm,
+        unknownKey: .customerTokenUnknownKey, badSignature: .customerTokenBadSignature,
+        missingExpiry: .customerTokenMissingExpiry, expired: .customerTokenExpired,
+        notYetValid: .customerTokenNotYetValid, badSubject: .customerTokenBadSubject)
+
+    /// The token that an app's own backend signs for a stream, with one of the stream's signing keys.
+    ///
+    /// Source: documented, authorization page of the iOS SDK; the order of checks is ours.
+    static let streamToken = BloomreachTokenFamily(
+        algorithm: .hs512, subject: "ids", source: "authorization page of the iOS SDK",
+        malformed: .streamTokenMalformed, wrongAlgorithm: .streamTokenWrongAlgorithm,
+        unknownKey: .streamTokenUnknownKey, badSignature: .streamTokenBadSignature,
+        missingExpiry: .streamTokenMissingExpiry, expired: .streamTokenExpired, notYetValid: .streamTokenNotYetValid,
+        badSubject: .streamTokenEmptyIDs)
 }
 
 extension BloomreachFacts {
@@ -134,36 +159,10 @@ extension BloomreachFacts {
     }
 }
 
-/// The token that an app's own backend signs for one customer, with a private key of the project.
-///
-/// Source: documented, SDK page and reference page on customer tokens; stricter checks are ours.
-extension BloomreachTokenFamily {
-    static let customerToken = BloomreachTokenFamily(
-        algorithm: .hs256, subject: "sub", source: "reference page on customer tokens",
-        malformed: .customerTokenMalformed, wrongAlgorithm: .customerTokenWrongAlgorithm,
-        unknownKey: .customerTokenUnknownKey, badSignature: .customerTokenBadSignature,
-        missingExpiry: .customerTokenMissingExpiry, expired: .customerTokenExpired,
-        notYetValid: .customerTokenNotYetValid, badSubject: .customerTokenBadSubject)
-}
-
 extension Bloomreach {
     /// The rules of a project's customer token that need no request body.
     static let customerTokenRules = RuleList(BloomreachTokenFamily.customerToken.rules)
-}
 
-/// The token that an app's own backend signs for a stream, with one of the stream's signing keys.
-///
-/// Source: documented, authorization page of the iOS SDK; the order of checks is ours.
-extension BloomreachTokenFamily {
-    static let streamToken = BloomreachTokenFamily(
-        algorithm: .hs512, subject: "ids", source: "authorization page of the iOS SDK",
-        malformed: .streamTokenMalformed, wrongAlgorithm: .streamTokenWrongAlgorithm,
-        unknownKey: .streamTokenUnknownKey, badSignature: .streamTokenBadSignature,
-        missingExpiry: .streamTokenMissingExpiry, expired: .streamTokenExpired, notYetValid: .streamTokenNotYetValid,
-        badSubject: .streamTokenEmptyIDs)
-}
-
-extension Bloomreach {
     /// The rules of a stream's token that need no request body.
     static let streamTokenRules = RuleList(
         BloomreachTokenFamily.streamToken.rules + [
@@ -177,9 +176,7 @@ extension Bloomreach {
                 return facts.signingKey == nil ? .notJudged : facts.isForeign ? .failed : .passed
             }
         ])
-}
 
-extension Bloomreach {
     static let tokenKinds = [
         TokenKind(
             name: "customer-token", about: "speaks for one customer of a project, as an app's own backend signs it",
@@ -244,16 +241,11 @@ extension Bloomreach {
 
     /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
     var sharedSecrets: [SharedSecret] {
-        accounts.projects.flatMap { project in
-            project.privateKeys.map {
-                SharedSecret(owner: "project \(project.token), key \($0.id)", algorithm: .hs256, key: $0.signing)
-            }
+        func secrets(_ keys: [BloomreachSigningKey], of owner: String, _ algorithm: Algorithm) -> [SharedSecret] {
+            keys.map { SharedSecret(owner: "\(owner), key \($0.id)", algorithm: algorithm, key: $0.signing) }
         }
-            + accounts.streams.flatMap { stream in
-                stream.signingKeys.map {
-                    SharedSecret(owner: "stream \(stream.id), key \($0.id)", algorithm: .hs512, key: $0.signing)
-                }
-            }
+        return accounts.projects.flatMap { secrets($0.privateKeys, of: "project \($0.token)", .hs256) }
+            + accounts.streams.flatMap { secrets($0.signingKeys, of: "stream \($0.id)", .hs512) }
     }
 
     var secretTexts: [String] { accounts.secretTexts }
@@ -277,18 +269,7 @@ extension Bloomreach {
             endpoint: .post("/track/v2/projects/\(project.token)/customers/events"),
             fields: [("content-type", "application/json"), ("authorization", "Token \(key.key)")], body: body.text)
     }
-}
 
-extension BloomreachTokenFamily {
-    /// The defects of minted tokens, named after the failures they cause (ours).
-    var defects: [BloomreachFailure] {
-        [
-            malformed, wrongAlgorithm, unknownKey, badSignature, missingExpiry, expired, notYetValid, badSubject,
-        ] + (subject == "ids" ? [.streamTokenWrongStream] : [])
-    }
-}
-
-extension Bloomreach {
     /// Gives a token a defect, in some cases a general one.
     private func spoil(
         _ token: inout UnsignedToken, by defect: BloomreachFailure, _ family: BloomreachTokenFamily,

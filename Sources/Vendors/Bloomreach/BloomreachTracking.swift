@@ -182,31 +182,6 @@ extension BloomreachCall {
     }
 }
 
-// MARK: - Storing
-
-extension BloomreachState {
-    /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
-    mutating func store(
-        _ event: BloomreachEvent, of ids: BloomreachIDs, in project: String
-    ) throws(Bloomreach.Refused) {
-        let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
-        change(project) { $0.customers.track(event, by: number) }
-    }
-
-    /// Stores properties for the customer that the ids name; null is a value like any other (ours).
-    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(Bloomreach.Refused)
-    {
-        var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
-        let known = placement.customer.flatMap { projects[project]?.customers[$0] }
-        try BloomreachCustomer.checkRoom(for: properties, besides: known)
-        let number = placement.customer ?? change(project) { $0.customers.make() }
-        // Before merging a guest, whose properties only fill the remaining room.
-        if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
-        placement.customer = number
-        settle(placement, in: project)
-    }
-}
-
 /// Several commands in one request. Source: reference pages on batch commands, observed in the vendor's Python client.
 extension Bloomreach {
     /// The documented maximum size of a batch; larger ones are only noted, since no response to them is documented.
