@@ -19,11 +19,11 @@ extension Bloomreach {
         action(
             "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not reused.",
             members: [customer, project],
-            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.remove($1, in: $2) } }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.remove($1) } }),
         action(
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project],
-            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1) } }),
         action(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
             members: [customer, project], reading: readCustomer),
@@ -69,11 +69,11 @@ extension Bloomreach {
     }
 
     private static func change(
-        _ call: Action, _ state: inout State, _ change: (inout State, Int, String) -> Void
+        _ call: Action, _ state: inout State, _ change: (inout State, BloomreachCustomerKey) -> Void
     ) throws(ControlRefusal) -> JSON {
-        let (customer, project) = try call.namedCustomer(state)
-        change(&state, customer.number, project)
-        return ["project": .string(project), "customer": JSON(customer.number)]
+        let key = try call.namedCustomer(state).key
+        change(&state, key)
+        return ["project": .string(key.project), "customer": JSON(key.number)]
     }
 
     private static func readCustomer(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
@@ -82,8 +82,7 @@ extension Bloomreach {
 
     private static func expectEvent(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
         let named = try call.namedProject()
-        let project = named.token
-        let records = state.projects[project] ?? BloomreachRecords()
+        let records = state.projects[named.token] ?? BloomreachRecords()
         // An unknown customer has no events; it may be unknown because nothing should have been tracked.
         let ids = call.members["customer"] == nil ? nil : try call.namedIDs()
         let customers = ids.map { [state.customer($0, of: named)].compactMap { $0 } } ?? records.customers.all
@@ -129,10 +128,10 @@ extension ActionCall<Bloomreach> {
         return ids
     }
 
-    /// The customer, who must exist, with the project token.
-    func namedCustomer(
+    /// The customer, who must exist.
+    fileprivate func namedCustomer(
         _ state: BloomreachState
-    ) throws(ControlRefusal) -> (customer: BloomreachCustomer, project: String) {
+    ) throws(ControlRefusal) -> (customer: BloomreachCustomer, key: BloomreachCustomerKey) {
         let (ids, project) = (try namedIDs(), try namedProject())
         guard let customer = state.customer(ids, of: project) else {
             let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
@@ -140,7 +139,7 @@ extension ActionCall<Bloomreach> {
             let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
             throw ControlRefusal("no customer of project \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
-        return (customer, project.token)
+        return (customer, BloomreachCustomerKey(project: project.token, number: customer.number))
     }
 
     /// Stores as an app's call would; a failure becomes the action's refusal.
@@ -152,15 +151,10 @@ extension ActionCall<Bloomreach> {
         }
     }
 
-    fileprivate func customerKey(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
-        let (customer, project) = try namedCustomer(state)
-        return BloomreachCustomerKey(project: project, number: customer.number)
-    }
-
     fileprivate func inboxOwner(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
-        let (customer, project) = try namedCustomer(state)
+        let (customer, key) = try namedCustomer(state)
         if customer.isAnonymous { throw ControlRefusal("the customer has no hard id, and so no app inbox") }
-        return BloomreachCustomerKey(project: project, number: customer.number)
+        return key
     }
 
     fileprivate func reading<Value>(
@@ -207,15 +201,12 @@ extension Bloomreach {
             members: owner, body: clearInbox),
         action(
             "set-segments", about: "Puts a customer into segments, and out of all others.",
-            members: owner + [
-                .required("segments", "lists by category as in content/segments.yaml")
-            ], body: setSegments),
+            members: owner + [.required("segments", "lists by category as in content/segments.yaml")],
+            body: setSegments),
         action(
             "set-consent", about: "Gives or withdraws a customer's consent to a category.",
-            members: owner + [
-                .required("category", "id of the category"),
-                .required("value", "true or false"),
-            ], body: setConsent),
+            members: owner + [.required("category", "id of the category"), .required("value", "true or false")],
+            body: setConsent),
     ]
 
     private static let owner = [customer, project]
@@ -262,7 +253,7 @@ extension Bloomreach {
     // MARK: Segments and consents
 
     private static func setSegments(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
-        let customer = try call.customerKey(state)
+        let customer = try call.namedCustomer(state).key
         let segments = try call.reading("segments", call.members["segments"] ?? .null) {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
         }
@@ -271,7 +262,7 @@ extension Bloomreach {
     }
 
     private static func setConsent(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
-        let key = try call.customerKey(state)
+        let key = try call.namedCustomer(state).key
         let category = try call.required("category")
         let categories = call.vendor.content.consentCategories(of: key.project).map(\.id)
         try ControlRefusal.require(

@@ -174,7 +174,7 @@ struct BloomreachContentState: Sendable {
         if consents.isKept(of: source) {
             consents[target].categories.merge(consents[source].categories) { own, _ in own }
         }
-        forget(customer: source)
+        forget(source)
     }
 
     /// Empties the inbox of a customer who becomes anonymous, and forgets its consents and segments.
@@ -184,7 +184,7 @@ struct BloomreachContentState: Sendable {
         consents.forget(customer)
     }
 
-    mutating func forget(customer: BloomreachCustomerKey) {
+    mutating func forget(_ customer: BloomreachCustomerKey) {
         inboxes.forget(customer)
         segments.forget(customer)
         consents.forget(customer)
@@ -277,34 +277,6 @@ extension BloomreachState {
             }
         }
         return start.content.renumbered { numbers[$0] }
-    }
-
-    /// The content as JSON: all of it, or what differs from what the fixtures give; `nil` for nothing.
-    func exportContent(since start: BloomreachState?) -> JSON? {
-        let record = BloomreachContentRecord(content, since: start.map(content), of: self)
-        return start == nil ? record.json(.changes) : record.changes
-    }
-
-    /// Writes the rows of content that differs from what the fixtures give.
-    func codeContent(_ coder: inout RecordCoder, since start: BloomreachState) {
-        var record = BloomreachContentRecord(content, since: content(of: start), of: self)
-        record.code(&coder)
-    }
-
-    /// Imports content, after the customers were imported.
-    ///
-    /// - Parameter start: the state to overlay; `nil` if `node` is the whole content.
-    mutating func importContent(_ node: FixtureNode?, over start: BloomreachState?) throws(FixtureProblem) {
-        var record = BloomreachContentRecord(start.map(content) ?? BloomreachContentState(), of: self)
-        if let node, try !node.json().isNull { try record.read(node, .export(.changes)) }
-        content = record.content
-    }
-
-    /// Adopts the content of a sandbox that began under replaced fixtures, after its customers were adopted.
-    mutating func adoptContent(of state: BloomreachState, from old: BloomreachState, to new: BloomreachState) {
-        let adopted = state.content.following(content(of: new), insteadOf: content(of: old))
-        let projects = projects
-        content = adopted.renumbered { projects[$0.project]?.customers[$0.number] == nil ? nil : $0 }
     }
 }
 

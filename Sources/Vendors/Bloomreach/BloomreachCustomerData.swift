@@ -163,7 +163,7 @@ extension Bloomreach {
     /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
     static func anonymizeCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (customer, _) = try customer(call, state) { _ in }
-        state.anonymize(customer.number, in: try call.project().token)
+        state.anonymize(BloomreachCustomerKey(project: try call.project().token, number: customer.number))
         return .json(["success": true])
     }
 

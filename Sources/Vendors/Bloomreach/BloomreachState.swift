@@ -34,15 +34,15 @@ struct BloomreachState: Sendable {
             into: BloomreachCustomerKey(project: project, number: other))
     }
 
-    mutating func remove(_ number: Int, in project: String) {
-        change(project) { $0.customers.remove(number) }
-        content.forget(customer: BloomreachCustomerKey(project: project, number: number))
+    mutating func remove(_ customer: BloomreachCustomerKey) {
+        change(customer.project) { $0.customers.remove(customer.number) }
+        content.forget(customer)
     }
 
     /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
-    mutating func anonymize(_ number: Int, in project: String) {
-        change(project) { $0.customers.anonymize(number) }
-        content.anonymize(BloomreachCustomerKey(project: project, number: number))
+    mutating func anonymize(_ customer: BloomreachCustomerKey) {
+        change(customer.project) { $0.customers.anonymize(customer.number) }
+        content.anonymize(customer)
     }
 }
 
@@ -124,14 +124,24 @@ extension Bloomreach: RecordedVendor {
             state.projects[project.token] = records
             return nil
         }
-        let start = extent == .changes ? initialState : nil
-        let content = coder.isReading ? nil : state.exportContent(since: start)
-        coder.note(isChanged: content != nil)
-        var nothing: Void = ()
-        coder.member("content", &nothing, or: .some(()), write: { content ?? .null }) { _ in }
-        coder.reading { (mapping) throws(FixtureProblem) in
-            try state.importContent(mapping["content"], over: extent == .changes ? current : nil)
+        codeContent(of: &state, &coder, since: extent == .whole ? nil : coder.isReading ? current : initialState)
+    }
+
+    /// - Parameter start: the state whose content is overlaid, or left out; `nil` for all content.
+    private func codeContent(of state: inout State, _ coder: inout RecordCoder, since start: State?) {
+        let start = start.map { state.content(of: $0) }
+        let known = coder.isReading ? start ?? BloomreachContentState() : state.content
+        let record = BloomreachContentRecord(known, since: start, of: state)
+        let changes = start == nil ? .some(record.json(.changes)) : record.changes
+        let written = coder.isReading ? JSON?.none : changes
+        coder.note(isChanged: written != nil)
+        var read = record
+        coder.member("content", &read, or: record, write: { _ in written ?? .null }) { (node) throws(FixtureProblem) in
+            var read = record
+            if try !node.json().isNull { try read.read(node, .export(.changes)) }
+            return read
         }
+        if coder.isReading { state.content = read.content }
     }
 
     /// Writes the rows of each project, where calls changed it.
@@ -141,24 +151,21 @@ extension Bloomreach: RecordedVendor {
             state.change(token) { records in
                 let changes = records.customers.codeRows(&coder, since: start)
                 coder.note(isChanged: !changes.isEmpty(since: start) || !records.isQuiet)
-                var record = BloomreachProjectRecord(token, records, changes: changes)
+                var record = BloomreachProjectRecord(token, records, changes)
                 record.code(&coder)
             }
         }
-        let current = state
-        coder.nested("content") { current.codeContent(&$0, since: initialState) }
+        var content = BloomreachContentRecord(state.content, since: state.content(of: initialState), of: state)
+        coder.nested("content") { content.code(&$0) }
     }
 
     private func exported(_ state: State, _ extent: StateExtent) -> [JSON] {
         accounts.projects.compactMap { project in
             let records = state.projects[project.token] ?? BloomreachRecords()
-            guard extent == .changes else {
-                return BloomreachProjectRecord(project.token, records, changes: nil).json(extent)
-            }
-            let start = initialState.customers(of: project)
+            let start = extent == .changes ? initialState.customers(of: project) : BloomreachCustomerStore()
             let changes = BloomreachChanges(of: records.customers, since: start, isExport: true)
-            if changes.isEmpty(since: start), records.isQuiet { return nil }
-            return BloomreachProjectRecord(project.token, records, changes: changes).json(extent)
+            if extent == .changes, changes.isEmpty(since: start), records.isQuiet { return nil }
+            return BloomreachProjectRecord(project.token, records, changes).json(extent)
         }
     }
 
@@ -171,7 +178,10 @@ extension Bloomreach: RecordedVendor {
             fresh.customers = initialState.customers(of: project).with(changes)
             adopted.projects[project.token] = fresh
         }
-        adopted.adoptContent(of: state, from: old.initialState, to: initialState)
+        let content = state.content.following(
+            adopted.content(of: initialState), insteadOf: adopted.content(of: old.initialState))
+        let projects = adopted.projects
+        adopted.content = content.renumbered { projects[$0.project]?.customers[$0.number] == nil ? nil : $0 }
         return adopted
     }
 }
@@ -184,10 +194,8 @@ private struct BloomreachProjectRecord: CodedRecord {
 
     init() {}
 
-    /// - Parameter changes: the differences from the fixtures; `nil` for everything.
-    init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
-        (self.token, self.records) = (token, records)
-        self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomerStore())
+    init(_ token: String, _ records: BloomreachRecords, _ changes: BloomreachChanges) {
+        (self.token, self.records, self.changes) = (token, records, changes)
     }
 
     mutating func code(_ coder: inout RecordCoder) {

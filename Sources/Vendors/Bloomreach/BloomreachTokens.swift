@@ -40,10 +40,9 @@ struct BloomreachTokenFamily {
     }
 
     private var keyKnown: BloomreachRule {
-        let algorithm = algorithm
-        return BloomreachRule(
+        BloomreachRule(
             "key-known", expects: .text("kid of a key that may sign here"), source: source, orFail: unknownKey
-        ) { facts, finding in
+        ) { [algorithm] facts, finding in
             guard let token = facts.token else { return nil }
             finding?.found = facts.keyID
             if facts.signingKey != nil { return .passed }
@@ -56,11 +55,10 @@ struct BloomreachTokenFamily {
     }
 
     private var signature: BloomreachRule {
-        let algorithm = algorithm
-        return BloomreachRule(
+        BloomreachRule(
             "signature", expects: .text("\(algorithm.rawValue) by the key of the kid"), source: source,
             orFail: badSignature
-        ) { facts, finding in
+        ) { [algorithm] facts, finding in
             guard let token = facts.token else { return nil }
             guard let key = facts.signingKey else {
                 finding?.expected = nil
@@ -76,9 +74,8 @@ struct BloomreachTokenFamily {
     }
 
     private var mistake: BloomreachRule {
-        let algorithm = algorithm
-        return BloomreachRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) {
-            facts, finding in finding.take(facts.mistake(algorithm)?.finding)
+        BloomreachRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) {
+            [algorithm] facts, finding in finding.take(facts.mistake(algorithm)?.finding)
         }
     }
 
@@ -102,11 +99,10 @@ struct BloomreachTokenFamily {
     }
 
     private var ids: BloomreachRule {
-        let subject = subject
-        return BloomreachRule(
+        BloomreachRule(
             "claim-\(subject)-ids", expects: .text("an object of id names with texts, not empty"),
             source: source + "; rest ours", orFail: badSubject
-        ) { facts, finding in
+        ) { [subject] facts, finding in
             guard let token = facts.token else { return nil }
             let claims = token.compact.claims
             finding?.found = claims?[subject].map(Fact.json) ?? .absent
@@ -308,7 +304,14 @@ extension Bloomreach {
     /// Signs a token with the named private key; an expiry in the past is signed as given.
     static func mintForExampleApp(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body = try call.body().passing("project_id", "kid", "sub", "exp")
-        let project = try orderedProject(body, call.vendor)
+        let accounts = call.vendor.accounts
+        let named = try body.read { $0.optionalText("project_id") } ?? ""
+        try Refused.require(
+            BloomreachAddress.isWellFormed(named), .invalidProjectID,
+            "project_id is \(named.shown); expected a project token")
+        let project = try Refused.require(
+            accounts.project(named), .unknownProject,
+            "no project has the token \(named)\(Nearest.known(accounts.projects.lazy.map(\.token)))")
         let (keyID, subject) = try body.read {
             ($0.text("kid"), $0.value("sub", isRequired: true, expecting: "the ids of a customer") { $0 } ?? .null)
         }
@@ -320,10 +323,10 @@ extension Bloomreach {
         try Refused.require(
             BloomreachIDs(claim: subject) != nil, .mintBadSubject,
             "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
-        let named = try body.read { body in
+        let end = try body.read { body in
             body.value("exp", expecting: "a number") { $0.number.flatMap { $0.double.isFinite ? $0 : nil } }
         }
-        let expiry = JSON.number(named ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
+        let expiry = JSON.number(end ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
         var draft = BloomreachTokenFamily.customerToken.draft(by: key, of: subject, until: expiry)
         let token: String
         do {
@@ -338,17 +341,5 @@ extension Bloomreach {
             BloomreachToken(token).compact.firstFault == nil, .mintBadSubject,
             "the token would be longer than any that is read; expected a shorter sub")
         return .json(["customer_token": .string(token), "expire_time": draft.claims["exp"] ?? expiry])
-    }
-
-    private static func orderedProject(
-        _ body: Fields<Bloomreach>, _ vendor: Bloomreach
-    ) throws(Refused) -> BloomreachProject {
-        let token = try body.read { $0.optionalText("project_id") } ?? ""
-        try Refused.require(
-            BloomreachAddress.isWellFormed(token), .invalidProjectID,
-            "project_id is \(token.shown); expected a project token")
-        return try Refused.require(
-            vendor.accounts.project(token), .unknownProject,
-            "no project has the token \(token)\(Nearest.known(vendor.accounts.projects.lazy.map(\.token)))")
     }
 }
