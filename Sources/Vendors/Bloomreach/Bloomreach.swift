@@ -111,8 +111,7 @@ extension Bloomreach {
 
     private static let documented = group(
         access: .keys(nil), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5")
-    private static let observed = group(
-        access: .app(.segments), evidence: .observed, source: "both SDKs")
+    private static let observed = group(access: .app(.segments), evidence: .observed, source: "both SDKs")
     private static let withPrivateKey = group(
         access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages")
 

@@ -42,8 +42,7 @@ extension Bloomreach {
             ], reading: expectEvent),
     ]
 
-    static let customer = ActionMember.required(
-        "customer", "the customer's registered id, or an object of ids")
+    static let customer = ActionMember.required("customer", "the customer's registered id, or an object of ids")
     static let project = ActionMember.optional("project", "token of the project; by default the first one")
 
     private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
@@ -115,9 +114,7 @@ extension ActionCall<Bloomreach> {
     fileprivate func namedIDs() throws(ControlRefusal) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = members["customer"], value.object != nil {
-            do {
-                ids = try BloomreachIDs(value)
-            } catch {
+            do { ids = try BloomreachIDs(value) } catch {
                 throw ControlRefusal("customer is not a map of ids: \(error.text)")
             }
         } else {
@@ -144,9 +141,7 @@ extension ActionCall<Bloomreach> {
 
     /// Stores as an app's call would; a failure becomes the action's refusal.
     fileprivate func storing(_ store: () throws(Bloomreach.Refused) -> Void) throws(ControlRefusal) {
-        do {
-            try store()
-        } catch {
+        do { try store() } catch {
             throw ControlRefusal("\(error.failure.rawValue): \(error.reason ?? "it was refused")")
         }
     }

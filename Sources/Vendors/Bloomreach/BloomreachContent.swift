@@ -337,9 +337,7 @@ private struct BloomreachContentEntry<Part: CodedRecord>: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("project", &project)
-        coder.member(
-            "customer", &customer, or: nil,
-            write: { $0.json }, read: BloomreachID.init(naming:))
+        coder.member("customer", &customer, or: nil, write: { $0.json }, read: BloomreachID.init(naming:))
         part.code(&coder)
     }
 }

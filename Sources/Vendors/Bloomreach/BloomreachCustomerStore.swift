@@ -47,24 +47,18 @@ struct BloomreachCustomerStore: Sendable {
     /// Replaces the customer with the same number, and takes over its ids from other customers.
     mutating func put(_ customer: BloomreachCustomer) {
         remove(customer.number)
-        for id in customer.names {
-            if let other = owner(of: id) { edit(other) { $0.take(away: id) } }
-        }
+        for id in customer.names { if let other = owner(of: id) { edit(other) { $0.take(away: id) } } }
         lastSequence = customer.events.entries.reduce(lastSequence) { max($0, $1.sequence) }
         table.store(customer)
     }
 
     /// The fixtures' customers with the numbers they have here, matched by first id; `nil` for a removed one.
-    func matches(
-        with start: BloomreachCustomerStore
-    ) -> [(old: BloomreachCustomer, name: BloomreachID, number: Int?)] {
+    func matches(with start: BloomreachCustomerStore) -> [(old: BloomreachCustomer, name: BloomreachID, number: Int?)] {
         let all = start.all
         var claimed: Set<Int> = []
         // Customers with hard ids first: a cookie may have moved to one of them.
         return (all.filter { !$0.isAnonymous } + all.filter(\.isAnonymous)).compactMap { old in
-            old.name.map { name in
-                (old, name, owner(of: name).flatMap { claimed.insert($0).inserted ? $0 : nil })
-            }
+            old.name.map { name in (old, name, owner(of: name).flatMap { claimed.insert($0).inserted ? $0 : nil }) }
         }
     }
 

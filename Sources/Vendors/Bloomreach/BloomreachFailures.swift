@@ -127,9 +127,7 @@ extension Call<Bloomreach> {
     }
 
     /// The body of a call about one customer, with the ids that name the customer.
-    func customerBody(
-        isRequired: Bool = true
-    ) throws(Refused) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
+    func customerBody(isRequired: Bool = true) throws(Refused) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
         let body = try body().passing("customer_ids", as: "object")
         return (body, try customerIDs(of: body, isRequired: isRequired))
     }
@@ -164,9 +162,7 @@ extension Call<Bloomreach> {
 
     func ids(_ value: JSON, of field: String) throws(Refused) -> BloomreachIDs {
         let ids: BloomreachIDs
-        do {
-            ids = try BloomreachIDs(value)
-        } catch {
+        do { ids = try BloomreachIDs(value) } catch {
             throw .invalidField(field, because: "\(field): \(error.text)")
         }
         if switches.unknownIDs == .reject {

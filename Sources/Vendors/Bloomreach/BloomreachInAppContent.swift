@@ -164,9 +164,7 @@ struct ContentAudience: Sendable {
     }
 
     /// Reads the member `audience`.
-    init(_ node: FixtureNode?) throws(FixtureProblem) {
-        registered = try node.map([ExactText].read).map(Set.init)
-    }
+    init(_ node: FixtureNode?) throws(FixtureProblem) { registered = try node.map([ExactText].read).map(Set.init) }
 }
 
 /// The reader of content: the customer data that personalised content may use.

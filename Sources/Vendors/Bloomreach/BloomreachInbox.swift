@@ -201,9 +201,7 @@ extension Call<Bloomreach> {
     ///
     /// - Throws: ``BloomreachFailure/syncTokenStale`` and ``BloomreachFailure/syncTokenUnknown``, unless switch
     ///   `sync-token-check` makes such clients fetch in full.
-    fileprivate mutating func stamp(
-        after text: String, of inbox: Inbox, _ customer: Int
-    ) throws(Refused) -> Int {
+    fileprivate mutating func stamp(after text: String, of inbox: Inbox, _ customer: Int) throws(Refused) -> Int {
         if text.isEmpty { return 0 }
         let position = inbox.position(of: text, customer)
         let failure: BloomreachFailure? =

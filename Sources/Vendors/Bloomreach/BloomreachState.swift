@@ -223,9 +223,7 @@ private struct BloomreachProjectRecord: CodedRecord {
     }
 
     private mutating func codeCustomers(_ coder: inout RecordCoder) {
-        let listed = coder.elements {
-            changes.customers.map { $0.customer.record(name: $0.name) }
-        }
+        let listed = coder.elements { changes.customers.map { $0.customer.record(name: $0.name) } }
         coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
             var number = 0
             if let complaint = records.customers.add(record, as: &number) { return complaint }

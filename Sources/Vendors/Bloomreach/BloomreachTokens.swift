@@ -84,8 +84,7 @@ struct BloomreachTokenFamily {
             "expiry", expects: .text("exp later than now minus the leeway"),
             source: source + "; switch clock-leeway-seconds", orFail: expired
         ) { facts, finding in
-            facts.compact?.expiry(
-                at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
+            facts.compact?.expiry(at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
         }
     }
 
