@@ -217,17 +217,17 @@ extension Bloomreach {
             try message.read(node, .order(call.moment))
             return message
         }
-        let inbox = state.content.inboxes[owner]
+        let inbox = state.content[owner].inbox
         try ControlRefusal.require(!inbox.contains(message.id), "the inbox has a message \(message.id) already")
         try ControlRefusal.require(!inbox.isFull, "the inbox is full: it has \(Inbox.capacity) messages")
-        state.content.inboxes[owner].add(message)
-        return state.content.inboxes[owner].summary(message.id, owner)
+        state.content[owner].inbox.add(message)
+        return state.content[owner].inbox.summary(message.id, owner)
     }
 
     private static func clearInbox(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
-        state.content.inboxes[owner].clear()
-        return state.content.inboxes[owner].summary(nil, owner)
+        state.content[owner].inbox.clear()
+        return state.content[owner].inbox.summary(nil, owner)
     }
 
     private static func ofMessage(
@@ -237,11 +237,11 @@ extension Bloomreach {
         return action(name, about: about, members: owner + [message]) { (call, state) throws(ControlRefusal) in
             let owner = try call.inboxOwner(state)
             let id = try call.required("message")
-            let known = state.content.inboxes[owner].messages.map(\.id)
+            let known = state.content[owner].inbox.messages.map(\.id)
             try ControlRefusal.require(
-                state.content.inboxes[owner].contains(id), "the inbox has no message", id, among: known)
-            change(&state.content.inboxes[owner], id, call.moment)
-            return state.content.inboxes[owner].summary(id, owner)
+                state.content[owner].inbox.contains(id), "the inbox has no message", id, among: known)
+            change(&state.content[owner].inbox, id, call.moment)
+            return state.content[owner].inbox.summary(id, owner)
         }
     }
 
@@ -252,7 +252,7 @@ extension Bloomreach {
         let segments = try call.reading("segments", call.members["segments"] ?? .null) {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
         }
-        state.content.segments[customer] = segments
+        state.content[customer].segments = segments
         return segments.allCategories
     }
 

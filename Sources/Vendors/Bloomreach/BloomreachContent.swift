@@ -58,12 +58,12 @@ extension BloomreachContent {
         }
         try accounts.readContent(try file("segments")) { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try accounts.entries(node, of: project, "segments") {
-                initialState.segments[customer] = try CustomerSegments(try entry.required("segments"))
+                initialState[customer].segments = try CustomerSegments(try entry.required("segments"))
             }
         }
         try accounts.readContent(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try accounts.entries(node, of: project, "messages") {
-                initialState.inboxes[customer] = try Inbox(try entry.required("messages"), fixtures)
+                initialState[customer].inbox = try Inbox(try entry.required("messages"), fixtures)
             }
         }
     }
@@ -142,11 +142,20 @@ extension BloomreachAccounts {
 
 /// The content state of one sandbox: inboxes, segments and consents of customers.
 struct BloomreachContentState: Sendable {
-    var inboxes = ContentParts<Inbox>()
-    var segments = ContentParts<CustomerSegments>()
-    var consents = ContentParts<CustomerConsents>()
+    private(set) var customers: [BloomreachCustomerKey: CustomerContent] = [:]
+    /// The size of all inboxes; segments and consents are small, and do not count.
+    private(set) var byteCount = 0
     /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
+
+    /// What a customer has; a missing entry is the same as an empty one.
+    subscript(customer: BloomreachCustomerKey) -> CustomerContent {
+        get { customers[customer] ?? CustomerContent() }
+        set {
+            byteCount += newValue.inbox.byteCount - (customers[customer]?.inbox.byteCount ?? 0)
+            customers[customer] = newValue
+        }
+    }
 
     /// The origin of relative times in content: `moment`, if content was never served before.
     mutating func begin(at moment: Moment) -> Moment {
@@ -157,11 +166,11 @@ struct BloomreachContentState: Sendable {
 
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
-        consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
+        self[customer].consents.categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
     }
 
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
-        consents[customer].categories[category] = value
+        customers[customer, default: CustomerContent()].consents.categories[category] = value
     }
 
     // MARK: - Changes of customers
@@ -170,32 +179,30 @@ struct BloomreachContentState: Sendable {
     ///
     /// An anonymous customer has no inbox to move.
     mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
-        if segments.isKept(of: source), !segments.isKept(of: target) { segments[target] = segments[source] }
-        if consents.isKept(of: source) {
-            consents[target].categories.merge(consents[source].categories) { own, _ in own }
-        }
+        guard let gone = customers[source] else { return }
+        var merged = self[target]
+        merged.ownSegments = merged.ownSegments ?? gone.ownSegments
+        merged.consents.categories.merge(gone.consents.categories) { own, _ in own }
+        self[target] = merged
         forget(source)
     }
 
     /// Empties the inbox of a customer who becomes anonymous, and forgets its consents and segments.
     mutating func anonymize(_ customer: BloomreachCustomerKey) {
-        inboxes[customer].clear()
-        segments.forget(customer)
-        consents.forget(customer)
+        var content = CustomerContent(inbox: self[customer].inbox)
+        content.inbox.clear()
+        self[customer] = content
     }
 
     mutating func forget(_ customer: BloomreachCustomerKey) {
-        inboxes.forget(customer)
-        segments.forget(customer)
-        consents.forget(customer)
+        byteCount -= customers.removeValue(forKey: customer)?.inbox.byteCount ?? 0
     }
 
     /// The state with customers renumbered; customers without a new number lose their content.
     func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
-        var state = self
-        state.inboxes = inboxes.renumbered(number)
-        state.segments = segments.renumbered(number)
-        state.consents = consents.renumbered(number)
+        var state = BloomreachContentState()
+        state.start = start
+        for (customer, content) in customers { if let customer = number(customer) { state[customer] = content } }
         return state
     }
 
@@ -207,58 +214,35 @@ struct BloomreachContentState: Sendable {
     func following(_ new: BloomreachContentState, insteadOf old: BloomreachContentState) -> BloomreachContentState {
         var state = new
         state.start = start
-        let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)
-        for customer in customers {
-            state.inboxes[customer] = inboxes[customer].following(
-                new.inboxes[customer], insteadOf: old.inboxes[customer])
+        for customer in Set(customers.keys).union(old.customers.keys).union(new.customers.keys) {
+            let (own, before) = (self[customer], old[customer])
+            state[customer].inbox = own.inbox.following(new[customer].inbox, insteadOf: before.inbox)
+            if own.segments != before.segments { state[customer].segments = own.segments }
+            if own.consents != before.consents { state[customer].consents = own.consents }
         }
-        for (customer, part) in segments.changed(since: old.segments) { state.segments[customer] = part }
-        for (customer, part) in consents.changed(since: old.consents) { state.consents[customer] = part }
         return state
     }
+
+    /// The customers whose content of one kind differs from that in another state, in order.
+    func customers<Part: Equatable>(
+        with part: KeyPath<CustomerContent, Part>, changedSince start: BloomreachContentState?
+    ) -> [BloomreachCustomerKey] {
+        Set(customers.keys).union((start?.customers ?? [:]).keys)
+            .filter { self[$0][keyPath: part] != (start?[$0] ?? CustomerContent())[keyPath: part] }
+            .sorted { ($0.project, $0.number) < ($1.project, $1.number) }
+    }
 }
 
-/// A customer's content of one kind.
-protocol ContentPart: CodedRecord, Equatable {
-    var byteCount: Int { get }
-}
+/// A customer's content that can change.
+struct CustomerContent: Sendable {
+    var inbox = Inbox()
+    /// `nil` as long as nobody has set any.
+    var ownSegments: CustomerSegments?
+    var consents = CustomerConsents()
 
-extension ContentPart {
-    /// Consents and segments are small, and do not count.
-    var byteCount: Int { 0 }
-}
-
-/// Content of one kind by customer; a missing entry is the same as an empty one.
-struct ContentParts<Part: ContentPart>: Sendable {
-    private(set) var parts: [BloomreachCustomerKey: Part] = [:]
-    private(set) var byteCount = 0
-
-    subscript(customer: BloomreachCustomerKey) -> Part {
-        get { parts[customer] ?? Part() }
-        set {
-            byteCount += newValue.byteCount - (parts[customer]?.byteCount ?? 0)
-            parts[customer] = newValue
-        }
-    }
-
-    func isKept(of customer: BloomreachCustomerKey) -> Bool { parts[customer] != nil }
-
-    mutating func forget(_ customer: BloomreachCustomerKey) {
-        byteCount -= parts.removeValue(forKey: customer)?.byteCount ?? 0
-    }
-
-    /// The values that differ from another state, ordered by customer.
-    func changed(since start: ContentParts?) -> [(BloomreachCustomerKey, Part)] {
-        Set(parts.keys).union((start?.parts ?? [:]).keys)
-            .filter { self[$0] != start?[$0] ?? Part() }
-            .sorted { ($0.project, $0.number) < ($1.project, $1.number) }.map { ($0, self[$0]) }
-    }
-
-    /// The values with customers renumbered; customers without a new number are dropped.
-    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> ContentParts {
-        var renumbered = ContentParts()
-        for (customer, part) in parts { if let customer = number(customer) { renumbered[customer] = part } }
-        return renumbered
+    var segments: CustomerSegments {
+        get { ownSegments ?? CustomerSegments() }
+        set { ownSegments = newValue }
     }
 }
 
@@ -296,7 +280,7 @@ struct BloomreachContentRecord: CodedRecord {
     }
 
     mutating func code(_ coder: inout RecordCoder) {
-        list("inboxes", \.inboxes, &coder)
+        list("inboxes", \.inbox, &coder)
         list("segments", \.segments, &coder)
         list("consents", \.consents, &coder)
         // After content was first served, its times must be the same after a restart.
@@ -306,15 +290,15 @@ struct BloomreachContentRecord: CodedRecord {
         }
     }
 
-    private mutating func list<Part>(
-        _ name: String, _ parts: WritableKeyPath<BloomreachContentState, ContentParts<Part>>,
-        _ coder: inout RecordCoder
+    private mutating func list<Part: CodedRecord & Equatable>(
+        _ name: String, _ part: WritableKeyPath<CustomerContent, Part>, _ coder: inout RecordCoder
     ) {
         let written = coder.elements {
-            content[keyPath: parts].changed(since: start?[keyPath: parts]).compactMap { key, part in
+            content.customers(with: part, changedSince: start).compactMap { key in
                 // A customer without an id is omitted, since no request can name it.
                 projects[key.project]?.customers[key.number]?.name.map {
-                    BloomreachContentEntry(project: key.project, customer: $0, part: part).json(.changes)
+                    BloomreachContentEntry(project: key.project, customer: $0, part: content[key][keyPath: part])
+                        .json(.changes)
                 }
             }
         }
@@ -323,7 +307,7 @@ struct BloomreachContentRecord: CodedRecord {
             guard let number = projects[project]?.customers.owner(of: id) else {
                 return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
             }
-            content[keyPath: parts][BloomreachCustomerKey(project: project, number: number)] = entry.part
+            content[BloomreachCustomerKey(project: project, number: number)][keyPath: part] = entry.part
             return nil
         }
     }

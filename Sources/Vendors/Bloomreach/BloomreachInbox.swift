@@ -84,7 +84,7 @@ struct Inbox: Sendable, Hashable {
 
 // MARK: - Fixtures, exports and reloads
 
-extension Inbox: ContentPart {
+extension Inbox: CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("epoch", &epoch, in: 0...Self.mostChanges)
         coder.member("counter", &counter, in: 0...Self.mostChanges)
@@ -157,7 +157,7 @@ extension Bloomreach {
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
         }
-        let inbox = state.content.inboxes[customer]
+        let inbox = state.content[customer].inbox
         let stamp = try call.stamp(after: token, of: inbox, customer.number)
         let start = state.content.begin(at: call.moment)
         let messages = inbox.listed(
@@ -184,14 +184,14 @@ extension Bloomreach {
             throw Refused(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
-        var inbox = customer.map { state.content.inboxes[$0] } ?? Inbox()
+        var inbox = customer.map { state.content[$0].inbox } ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
             throw Refused(
                 .messageNotFound, because: "the inbox has no message \(unknown.shown)",
                 known: inbox.messages.lazy.map(\.id))
         }
         inbox.markRead(messages)
-        if let customer { state.content.inboxes[customer] = inbox }
+        if let customer { state.content[customer].inbox = inbox }
         return .json(["success": true])
     }
 }

@@ -78,7 +78,7 @@ struct ConsentEvent {
     }
 }
 
-struct CustomerConsents: ContentPart {
+struct CustomerConsents: CodedRecord, Equatable {
     /// By category; `false` if never set.
     var categories: [String: Bool] = [:]
 
@@ -107,7 +107,7 @@ extension Bloomreach {
         try call.bind(cookie: ids, of: customer)
         guard let customer else { return .json([:]) }
         let key = BloomreachCustomerKey(project: project.token, number: customer.number)
-        return .json(state.content.segments[key].json)
+        return .json(state.content[key].segments.json)
     }
 
     /// The cookie of the query. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
@@ -129,7 +129,7 @@ extension Call<Bloomreach> {
     }
 }
 
-struct CustomerSegments: ContentPart {
+struct CustomerSegments: CodedRecord, Equatable {
     /// The categories that the SDKs know, in the order of the vendor's responses.
     static let categories = ["discovery", "content", "merchandising"]
 

@@ -11,7 +11,7 @@ struct BloomreachState: Sendable {
     }
 
     var size: StateSize {
-        projects.values.reduce(into: StateSize(bytes: content.inboxes.byteCount)) { $0 += $1.size }
+        projects.values.reduce(into: StateSize(bytes: content.byteCount)) { $0 += $1.size }
     }
 
     func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
