@@ -185,6 +185,15 @@ extension Bloomreach {
             "recommend.user", .post("/optimization/streams/{stream}/recommend/user"), access: .recommendations,
             source: "iOS and android5", handler: recommendations),
     ]
+
+    static func security(of access: BloomreachAccess) -> [[SecurityScheme]] {
+        if access.openness == .open { return [] }
+        // On the paths of streams, a token.
+        var schemes = ["bearer"]
+        if access.accepted.contains(.publicKey) { schemes.append("token") }
+        if access.accepted.contains(.privateKey) { schemes.append("basic") }
+        return schemes.map { [.authorization($0)] } + (access.openness == .credentialOptional ? [[]] : [])
+    }
 }
 
 /// A kind of credential. Source: documented, the vendor's pages on authentication and `authorization.md` of its SDK.
@@ -246,17 +255,6 @@ struct BloomreachAccess: Sendable {
     static let recommendations = BloomreachAccess(accepted: [], permission: nil, alwaysNeedsStreamToken: true)
 
     static let open = BloomreachAccess(accepted: [], permission: nil, openness: .open)
-}
-
-extension Bloomreach {
-    static func security(of access: BloomreachAccess) -> [[SecurityScheme]] {
-        if access.openness == .open { return [] }
-        // On the paths of streams, a token.
-        var schemes = ["bearer"]
-        if access.accepted.contains(.publicKey) { schemes.append("token") }
-        if access.accepted.contains(.privateKey) { schemes.append("basic") }
-        return schemes.map { [.authorization($0)] } + (access.openness == .credentialOptional ? [[]] : [])
-    }
 }
 
 /// Documented and observed differences in Bloomreach's behaviour.

@@ -20,6 +20,10 @@ final class BloomreachSigningKey: Sendable {
         let text = try entry.required("secret").string()
         secret = try SecretKey(text, of: "\(kind) \(id)", called: "secret", at: node)
     }
+
+    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
+        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
+    }
 }
 
 final class BloomreachProject: Sendable {
@@ -176,11 +180,9 @@ struct BloomreachAccounts: Sendable {
         let holdsSecret = secretTexts.contains { !$0.isEmpty && keyID.contains($0) }
         return .text(holdsSecret ? "a text that holds a secret" : keyID)
     }
-}
 
-// MARK: - accounts.yaml
+    // MARK: - accounts.yaml
 
-extension BloomreachAccounts {
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         file = try fixtures.file("accounts.yaml")
         let document = try FixtureNode(file: file).mapping("projects", "streams")
@@ -205,12 +207,6 @@ extension BloomreachAccounts {
         self.projects = projects
         self.streams = streams
         self.customers = customers
-    }
-}
-
-extension BloomreachSigningKey {
-    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
-        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
     }
 }
 

@@ -37,6 +37,49 @@ extension Bloomreach {
         case .privateKey, .absent, .malformed: break
         }
     }
+
+    static let requestFacts: [(name: String, about: String)] = [
+        ("project", "the project's token in the path"), ("stream", "the stream's id in the path"),
+    ]
+
+    /// Judges a token without its request: if nothing names the account, it is that of the key in `kid`.
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>,
+        _ findings: inout Findings<BloomreachFailure>
+    ) -> (kind: String?, account: String?) {
+        let token = BloomreachToken(text)
+        var facts = BloomreachFacts(self, setting.switches, at: setting.moment)
+        facts.stream = stream(of: token, context)
+        if facts.stream == nil { facts.project = project(of: token, context) }
+        facts.take(token)
+        findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
+        let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
+        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
+            let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
+            return token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
+        }
+        return (
+            token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
+            signer.map { "\(owner), key \($0.id)" }
+        )
+    }
+
+    /// The stream to assume: the named one, or that of the key; any stream if the claims are those of a stream's token.
+    private func stream(of token: BloomreachToken, _ context: JSONObject) -> BloomreachStream? {
+        if let named = context["stream"]?.string { return accounts.stream(named) }
+        if context["project"] != nil { return nil }
+        let owner = token.keyID.flatMap { id in accounts.streams.first { $0.signingKey(id) != nil } }
+        if let owner { return owner }
+        guard token.compact.claims?["ids"] != nil, token.compact.claims?["sub"] == nil else { return nil }
+        return accounts.streams.first
+    }
+
+    private func project(of token: BloomreachToken, _ context: JSONObject) -> BloomreachProject {
+        let named = context["project"]?.string.flatMap(accounts.project)
+        let owner = token.keyID.flatMap { id in accounts.projects.first { $0.privateKey(id) != nil } }
+        // The fixtures have at least one.
+        return named ?? owner ?? accounts.projects[0]
+    }
 }
 
 /// The credential in `Authorization`, or in the query if the header is absent.
@@ -171,6 +214,9 @@ struct BloomreachFacts: RuleFacts {
         presented.flatMap { $0.authorization.kind(isStream: $0.address?.isStream == true) }
     }
 
+    /// Whether keys are checked: only if the request names a known project.
+    var acceptsKeys: Bool { project != nil && presented?.address?.isStream == false }
+
     /// Whether the signing key belongs to another stream.
     var isForeign: Bool {
         guard let stream, let signingKey else { return false }
@@ -238,51 +284,6 @@ extension BloomreachIDs {
             let ids = try? BloomreachIDs(claim), !ids.isEmpty
         else { return nil }
         self = ids
-    }
-}
-
-extension Bloomreach {
-    static let requestFacts: [(name: String, about: String)] = [
-        ("project", "the project's token in the path"), ("stream", "the stream's id in the path"),
-    ]
-
-    /// Judges a token without its request: if nothing names the account, it is that of the key in `kid`.
-    func explain(
-        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>,
-        _ findings: inout Findings<BloomreachFailure>
-    ) -> (kind: String?, account: String?) {
-        let token = BloomreachToken(text)
-        var facts = BloomreachFacts(self, setting.switches, at: setting.moment)
-        facts.stream = stream(of: token, context)
-        if facts.stream == nil { facts.project = project(of: token, context) }
-        facts.take(token)
-        findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
-        let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
-        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
-            let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
-            return token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
-        }
-        return (
-            token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
-            signer.map { "\(owner), key \($0.id)" }
-        )
-    }
-
-    /// The stream to assume: the named one, or that of the key; any stream if the claims are those of a stream's token.
-    private func stream(of token: BloomreachToken, _ context: JSONObject) -> BloomreachStream? {
-        if let named = context["stream"]?.string { return accounts.stream(named) }
-        if context["project"] != nil { return nil }
-        let owner = token.keyID.flatMap { id in accounts.streams.first { $0.signingKey(id) != nil } }
-        if let owner { return owner }
-        guard token.compact.claims?["ids"] != nil, token.compact.claims?["sub"] == nil else { return nil }
-        return accounts.streams.first
-    }
-
-    private func project(of token: BloomreachToken, _ context: JSONObject) -> BloomreachProject {
-        let named = context["project"]?.string.flatMap(accounts.project)
-        let owner = token.keyID.flatMap { id in accounts.projects.first { $0.privateKey(id) != nil } }
-        // The fixtures have at least one.
-        return named ?? owner ?? accounts.projects[0]
     }
 }
 

@@ -22,11 +22,9 @@ struct BloomreachContent: Sendable {
     }
 
     func consentCategories(of project: String) -> [ConsentCategory] { categories[project] ?? [] }
-}
 
-// MARK: - content/*.yaml
+    // MARK: - content/*.yaml
 
-extension BloomreachContent {
     /// Reads the files in the folder `content`, one per kind.
     init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
         func file(_ name: String) throws(FixtureProblem) -> FixtureStore.File {

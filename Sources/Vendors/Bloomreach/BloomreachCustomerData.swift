@@ -35,7 +35,7 @@ extension Bloomreach {
         var attributes: [BloomreachAttribute] = []
         for (index, value) in list.enumerated() {
             let attribute = try Refused.require(
-                BloomreachAttribute(value), .attributeInvalidType,
+                BloomreachAttribute.read(value), .attributeInvalidType,
                 with: ["index": .string(String(index)), "attribute": .string(pythonText(of: value))],
                 "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)")
             attributes.append(attribute)
@@ -231,19 +231,16 @@ enum BloomreachAttribute: Sendable {
         + Computation.allCases.map(\.rawValue).joined(separator: ", ") + ", with the members of that type"
 
     /// Reads one element of `attributes`; `nil` if its type is unknown or it lacks a required member.
-    init?(_ value: JSON) {
+    static func read(_ value: JSON) -> BloomreachAttribute? {
         guard let object = value.object, let type = object["type"]?.string else { return nil }
         func text(_ name: String) -> String? { object[name]?.string }
-        let attribute: BloomreachAttribute? =
-            switch type {
-            case "property": text("property").map { .property($0) }
-            case "id": text("id").map { .id($0) }
-            case "consent": text("category").map { .consent(category: $0) }
-            case "recommendation": BloomreachRecommendationOrder(attribute: object).map { .recommendation($0) }
-            default: Computation(rawValue: type).flatMap { kind in text("id").map { .computed(kind, id: $0) } }
-            }
-        guard let attribute else { return nil }
-        self = attribute
+        return switch type {
+        case "property": text("property").map { .property($0) }
+        case "id": text("id").map { .id($0) }
+        case "consent": text("category").map { .consent(category: $0) }
+        case "recommendation": BloomreachRecommendationOrder(attribute: object).map { .recommendation($0) }
+        default: Computation(rawValue: type).flatMap { kind in text("id").map { .computed(kind, id: $0) } }
+        }
     }
 }
 

@@ -31,6 +31,11 @@ extension JSON {
         // The value is always finite; otherwise write it in the plain form.
         (try? JSON.parse("\(value)".utf8)) ?? .number(JSONNumber(value))
     }
+
+    init?(kept text: some Collection<UInt8>) {
+        guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
+        self = value
+    }
 }
 
 /// The events of one customer, in order of arrival.

@@ -19,9 +19,7 @@ struct InAppMessage: Sendable {
         message["date_filter"] = dateFilter.json(since: start)
         return .object(message)
     }
-}
 
-extension InAppMessage {
     /// Reads an entry of `content/in-app-messages.yaml`.
     ///
     /// - Throws: a problem if iOS would reject the whole list, or if a payload contradicts its flags.
@@ -33,7 +31,9 @@ extension InAppMessage {
         try Self.checkFilters(try entry.required("trigger"))
         try Self.checkPayload(of: entry, isRichText: isRichText)
         dateFilter = try DateFilter(try entry.required("date_filter"))
-        body = try PersonalBody(Self.answer(entry), at: node)
+        // In response order; members the fixture omits are null.
+        let members = Self.fields.map(\.name).filter { $0 != "audience" }
+        body = try PersonalBody(.object(try entry.json(of: members)), at: node)
     }
 
     private static let fields: [ContentField] =
@@ -47,15 +47,6 @@ extension InAppMessage {
             .required("is_rich_text", .bool), .nullable("has_tracking_consent", .bool),
             .nullable("consent_category_tracking", .text), .optional("audience", .audience),
         ]
-
-    /// The members in response order; members the fixture omits are null.
-    private static func answer(_ entry: FixtureMapping) throws(FixtureProblem) -> JSON {
-        var object = JSONObject()
-        for field in fields where field.name != "audience" {
-            object.append(field.name, try entry[field.name]?.json() ?? .null)
-        }
-        return .object(object)
-    }
 
     // MARK: Payloads
 
@@ -247,9 +238,7 @@ struct ContentBlock: Sendable {
 
     /// How long clients cache a response unless a block says otherwise; the vendor's responses have this value.
     static let usualTTLSeconds = 60
-}
 
-extension ContentBlock {
     /// Reads an entry of `content/content-blocks.yaml`.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try Self.fields.mapping(node)
@@ -266,8 +255,7 @@ extension ContentBlock {
         if type == "html" { try Self.markup.check(try entry.required("content")) }
         let content = try entry.required("content").json()
         dateFilter = try DateFilter(try entry.required("date_filter"))
-        var listing = JSONObject()
-        for name in Self.listed { listing.append(name, try entry[name]?.json() ?? .null) }
+        var listing = try entry.json(of: Self.listed)
         if delivery == .personal {
             listing["content_type"] = .null
             listing["content"] = .null

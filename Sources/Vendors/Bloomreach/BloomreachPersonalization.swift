@@ -19,9 +19,7 @@ struct ConsentCategory: Sendable {
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try Self.fields.mapping(node)
         id = try entry.required("id").string()
-        var object = JSONObject()
-        for field in Self.fields { object.append(field.name, try entry.required(field.name).json()) }
-        json = .object(object)
+        json = .object(try entry.json(of: Self.fields.map(\.name)))
     }
 
     private static let fields: [ContentField] = [
@@ -103,9 +101,13 @@ extension Bloomreach {
         }
         let project = try call.project()
         let ids = BloomreachIDs(cookie: cookie, hard: [])
-        let customer = state.customer(ids, of: project)
-        try call.bind(cookie: ids, of: customer)
-        guard let customer else { return .json([:]) }
+        guard let customer = state.customer(ids, of: project) else { return .json([:]) }
+        // A token must belong to the cookie's owner (ours); an unknown cookie has no owner to compare.
+        if call.credentials.isStream || call.switches.customerTokenBinding != .off, let owner = call.credentials.ids {
+            var found = customer.ids
+            found.cookie = cookie
+            try call.judge(found.containsAll(of: owner), owner, found)
+        }
         let key = BloomreachCustomerKey(project: project.token, number: customer.number)
         return .json(state.content[key].segments.json)
     }
@@ -114,18 +116,6 @@ extension Bloomreach {
     private static func cookie(_ arrival: BloomreachArrival) -> String? {
         let doubled = "?cookie="
         return arrival.queryValue("cookie").map { $0.hasPrefix(doubled) ? String($0.dropFirst(doubled.count)) : $0 }
-    }
-}
-
-extension Call<Bloomreach> {
-    /// Checks a call with only a cookie: a token must belong to the cookie's owner (ours). An unknown cookie has no
-    /// owner to compare.
-    fileprivate mutating func bind(cookie ids: BloomreachIDs, of customer: BloomreachCustomer?) throws(Refused) {
-        guard credentials.isStream || switches.customerTokenBinding != .off, let customer, let owner = credentials.ids
-        else { return }
-        var found = customer.ids
-        found.cookie = ids.cookie
-        try judge(found.containsAll(of: owner), owner, found)
     }
 }
 

@@ -237,28 +237,7 @@ extension Bloomreach {
         finding?.expected = .text(permission.rawValue)
         return finding.judge(.anyOf(key.permissions.map(\.rawValue).sorted()), key.permissions.contains(permission))
     }
-}
 
-extension BloomreachFacts {
-    /// Whether keys are checked: only if the request names a known project.
-    fileprivate var acceptsKeys: Bool { project != nil && presented?.address?.isStream == false }
-}
-
-/// The ids of a token and of the request, and whether they agree.
-struct BloomreachBinding: RuleFacts {
-    typealias Failure = BloomreachFailure
-
-    let owner: BloomreachIDs
-    /// The ids of the request; `nil` if it names no customer.
-    var ids: BloomreachIDs?
-    var holds = true
-    let isStream: Bool
-
-    var compact: CompactToken? { nil }
-    var failure: BloomreachFailure { isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch }
-}
-
-extension Bloomreach {
     static let bindingRules = RuleList([
         TokenRule<BloomreachBinding>(
             "token-ids", expects: .text("the ids of the token"),
@@ -275,6 +254,20 @@ extension Bloomreach {
             return .noted
         }
     ])
+}
+
+/// The ids of a token and of the request, and whether they agree.
+struct BloomreachBinding: RuleFacts {
+    typealias Failure = BloomreachFailure
+
+    let owner: BloomreachIDs
+    /// The ids of the request; `nil` if it names no customer.
+    var ids: BloomreachIDs?
+    var holds = true
+    let isStream: Bool
+
+    var compact: CompactToken? { nil }
+    var failure: BloomreachFailure { isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch }
 }
 
 /// A token's ids are compared with those of the request, whatever the stored records say. Nothing is remembered (ours),

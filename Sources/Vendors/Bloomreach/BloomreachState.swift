@@ -93,13 +93,6 @@ struct BloomreachNewest: Sendable {
     }
 }
 
-extension JSON {
-    init?(kept text: some Collection<UInt8>) {
-        guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
-        self = value
-    }
-}
-
 /// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
 extension Bloomreach: RecordedVendor {
     func size(of state: State) -> StateSize { state.size }

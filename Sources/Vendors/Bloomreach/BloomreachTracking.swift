@@ -192,9 +192,7 @@ extension Bloomreach {
     /// Runs commands in order; a failed command has its error as its result, and the others still run.
     static func runBatch(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body: JSON
-        do throws(FieldProblem) {
-            body = try call.request.json()
-        } catch {
+        do throws(FieldProblem) { body = try call.request.json() } catch {
             let reason = error.reason(expected: "a JSON object with commands", whenEmpty: nil)
             throw Refused(.batchInvalidJSON, because: reason)
         }

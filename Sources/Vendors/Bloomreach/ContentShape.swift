@@ -128,6 +128,15 @@ extension [ContentField] {
     }
 }
 
+extension FixtureMapping {
+    /// The members of these names as JSON, in that order; null for absent ones.
+    func json(of names: [String]) throws(FixtureProblem) -> JSONObject {
+        var object = JSONObject()
+        for name in names { object.append(name, try self[name]?.json() ?? .null) }
+        return object
+    }
+}
+
 /// Shapes shared by several kinds of content. Source: what iOS and Android decode, vendor SDKs.
 extension ContentShape {
     /// When a message or block is shown; the SDKs evaluate it.
