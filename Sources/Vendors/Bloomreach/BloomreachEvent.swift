@@ -115,14 +115,13 @@ struct BloomreachEventExpectation {
         properties = try (entry["properties"]?.members() ?? []).map { (member) throws(FixtureProblem) in
             (member.name, try ValueMatcher(member.value))
         }
-        let atLeast = try entry["at_least"].map { node throws(FixtureProblem) in try node.ordinal() }
-        let atMost = try entry["at_most"].map { node throws(FixtureProblem) in try node.ordinal() }
+        let (atLeast, atMost) = (try entry["at_least"]?.ordinal(), try entry["at_most"]?.ordinal())
         if let node = entry["exactly"] {
             guard atLeast == nil, atMost == nil else {
                 throw node.nameProblem("exactly cannot be combined with at_least or at_most")
             }
-            (minimum, maximum) = (try node.ordinal(), try node.ordinal())
-            bounds = "exactly \(minimum)"
+            minimum = try node.ordinal()
+            (maximum, bounds) = (minimum, "exactly \(minimum)")
             return
         }
         (minimum, maximum) = (atLeast ?? (atMost == nil ? 1 : 0), atMost)

@@ -201,14 +201,6 @@ enum PersonalBody: Sendable {
 
 /// A piece of content that an app shows in a placeholder on one of its screens.
 struct ContentBlock: Sendable {
-    /// How an app gets the content.
-    enum Delivery: String, CaseIterable {
-        /// The bundle contains it, and every app gets the bundle.
-        case `static`
-        /// The bundle omits it; each customer requests it.
-        case personal
-    }
-
     let id: String
     let audience: ContentAudience
     /// For how many seconds a client may cache the content it requested.
@@ -244,19 +236,19 @@ struct ContentBlock: Sendable {
         let entry = try Self.fields.mapping(node)
         id = try entry.required("id").string()
         audience = try ContentAudience(entry["audience"])
-        let delivery = try entry.required("delivery").choice(of: Delivery.self)
-        if delivery == .static, let audience = entry["audience"] {
+        // Every app gets a static block with the bundle; each customer requests a personal one.
+        let isPersonal = try entry.required("delivery").string() == "personal"
+        if !isPersonal, let audience = entry["audience"] {
             throw audience.nameProblem("everybody gets a static block; one with an audience has to be personal")
         }
-        ttlSeconds =
-            try entry["ttl_seconds"].map { node throws(FixtureProblem) in try node.int() } ?? Self.usualTTLSeconds
+        ttlSeconds = try entry["ttl_seconds"]?.int() ?? Self.usualTTLSeconds
         if ttlSeconds < 0 { throw node.problem("ttl_seconds is \(ttlSeconds); expected 0 or more") }
         let type = try entry.required("content_type").string()
         if type == "html" { try Self.markup.check(try entry.required("content")) }
         let content = try entry.required("content").json()
         dateFilter = try DateFilter(try entry.required("date_filter"))
         var listing = try entry.json(of: Self.listed)
-        if delivery == .personal {
+        if isPersonal {
             listing["content_type"] = .null
             listing["content"] = .null
         }
