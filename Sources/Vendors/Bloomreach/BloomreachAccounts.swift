@@ -8,9 +8,6 @@ final class BloomreachSigningKey: Sendable {
     let id: String
     let secret: SecretKey
 
-    var text: String { secret.text }
-    var signing: SigningKey { secret.signing }
-    var verification: VerificationKey { secret.verification }
     var phrase: String { secret.owner }
 
     /// - Parameter kind: the kind of key and its owner: “private key of project P”.
@@ -172,7 +169,7 @@ struct BloomreachAccounts: Sendable {
     func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
 
     /// Everything that is never shown.
-    var secretTexts: [String] { signingKeys.map(\.text) + streams.flatMap(\.secretKeys) }
+    var secretTexts: [String] { signingKeys.map(\.secret.text) + streams.flatMap(\.secretKeys) }
 
     /// A token's `kid` for display; masked if it contains a misplaced secret.
     func shown(keyID: String?) -> Fact {

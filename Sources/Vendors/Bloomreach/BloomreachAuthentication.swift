@@ -56,7 +56,7 @@ extension Bloomreach {
         let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
         let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
             let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
-            return token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
+            return token.compact.signature(by: key.secret.verification, algorithm: algorithm).outcome == .passed
         }
         return (
             token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
@@ -298,7 +298,7 @@ extension BloomreachAccounts {
         if let key = signingKey(id) { return "That is the \(key.phrase)." }
         let signer = signingKeys.first { key in
             [algorithm, .hs256, .hs512].contains {
-                token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed
+                token.compact.signature(by: key.secret.verification, algorithm: $0).outcome == .passed
             }
         }
         return signer.map { "Nobody has a key of that id; the signature matches the \($0.phrase)." }
@@ -313,7 +313,7 @@ extension BloomreachAccounts {
         if let key = signingKey(text) {
             return "This is the id of a key, the \(key.phrase); a token is signed with it."
         }
-        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
+        if let key = signingKeys.first(where: { $0.secret.text.hasSameBytes(as: text) }) {
             return "This is the secret of the \(key.phrase); it signs tokens and is never sent."
         }
         return isPair(text) ? "This is ID:SECRET in base64; it is sent as Basic." : nil
@@ -341,7 +341,7 @@ extension BloomreachAccounts {
     func owner(of text: String) -> String? {
         if let project = holder(ofPublicKey: text) { return "a public key of \(project.token)" }
         if let key = signingKey(text) { return "the id of the \(key.phrase)" }
-        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
+        if let key = signingKeys.first(where: { $0.secret.text.hasSameBytes(as: text) }) {
             return "the secret of the \(key.phrase)"
         }
         if isPair(text) { return "ID:SECRET in base64, which is sent as Basic" }

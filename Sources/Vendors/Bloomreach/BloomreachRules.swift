@@ -215,9 +215,9 @@ extension Bloomreach {
         guard facts.acceptsKeys, let project = facts.project else { return nil }
         guard let key = project.privateKey(id) else { return .notJudged }
         finding?.expected = .text("the secret of private key \(id)")
-        if key.text.hasSameBytes(as: secret) { return .passed }
+        if key.secret.text.hasSameBytes(as: secret) { return .passed }
         finding?.found = facts.accounts?.shown(secret: secret)
-        finding?.note = secret.credentialMistake(among: [(key.text, "the secret of private key \(id)")])
+        finding?.note = secret.credentialMistake(among: [(key.secret.text, "the secret of private key \(id)")])
         return .failed
     }
 

@@ -206,7 +206,7 @@ extension Bloomreach {
         let draft = family.draft(
             by: key, of: [BloomreachID.registered: .string(registered)], until: JSON(expiry.wholeSeconds))
         return try order.mint(
-            UnsignedToken(draft, key: key.signing, algorithm: family.algorithm), at: setting.moment,
+            UnsignedToken(draft, key: key.secret.signing, algorithm: family.algorithm), at: setting.moment,
             own: { name in family.defects.first { $0.rawValue == name } }
         ) { (defect, token) throws(ControlRefusal) in try spoil(&token, by: defect, family, of: stream) }
     }
@@ -237,7 +237,7 @@ extension Bloomreach {
     /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
     var sharedSecrets: [SharedSecret] {
         func secrets(_ keys: [BloomreachSigningKey], of owner: String, _ algorithm: Algorithm) -> [SharedSecret] {
-            keys.map { SharedSecret(owner: "\(owner), key \($0.id)", algorithm: algorithm, key: $0.signing) }
+            keys.map { SharedSecret(owner: "\(owner), key \($0.id)", algorithm: algorithm, key: $0.secret.signing) }
         }
         return accounts.projects.flatMap { secrets($0.privateKeys, of: "project \($0.token)", .hs256) }
             + accounts.streams.flatMap { secrets($0.signingKeys, of: "stream \($0.id)", .hs512) }
@@ -284,7 +284,7 @@ extension Bloomreach {
             let key = try ControlRefusal.require(
                 accounts.streams.lazy.filter({ $0 !== stream }).flatMap(\.signingKeys).first,
                 "no other stream has a signing key")
-            token.key = key.signing
+            token.key = key.secret.signing
             token.content.header["kid"] = .string(key.id)
         }
     }
@@ -297,7 +297,7 @@ extension Bloomreach {
     static let tokenLifetime = Duration.seconds(3600)
 
     func keys(for token: CompactToken, in setting: TokenSetting<Bloomreach>) -> [SigningKey] {
-        accounts.projects.flatMap(\.privateKeys).map(\.signing)
+        accounts.projects.flatMap(\.privateKeys).map(\.secret.signing)
     }
 
     /// Signs a token with the named private key; an expiry in the past is signed as given.
@@ -331,7 +331,7 @@ extension Bloomreach {
         do {
             let moment = call.moment.unixSeconds
             token = try call.arrival.refusedTokens.sign(&draft) { draft in
-                try draft.mint(key: key.signing, algorithm: .hs256, at: moment)
+                try draft.mint(key: key.secret.signing, algorithm: .hs256, at: moment)
             }
         } catch {
             throw Refused(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
