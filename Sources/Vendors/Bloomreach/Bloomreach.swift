@@ -18,12 +18,6 @@ extension VendorLoader {
 /// messages, content blocks, segments, recommendations, app inbox, self-check. It omits catalogs and analyses: their
 /// paths answer `unknown-route`. It never delivers push notifications.
 final class Bloomreach: Vendor {
-    typealias State = BloomreachState
-    typealias Failure = BloomreachFailure
-    typealias Switches = BloomreachSwitches
-    typealias Access = BloomreachAccess
-    typealias Credentials = BloomreachFacts
-
     let accounts: BloomreachAccounts
     let content: BloomreachContent
     /// The shape of each failure, for responses to single commands of a batch.
