@@ -26,7 +26,8 @@ extension Bloomreach {
             body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1) } }),
         action(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
-            members: [customer, project], reading: readCustomer),
+            members: [customer, project],
+            reading: { (call, state) throws(ControlRefusal) in try call.namedCustomer(state).customer.record() }),
         action(
             "expect-event",
             about: "Counts tracked events; refused, with the closest ones, if there are too few or too many.",
@@ -75,10 +76,6 @@ extension Bloomreach {
         return ["project": .string(key.project), "customer": JSON(key.number)]
     }
 
-    private static func readCustomer(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
-        try call.namedCustomer(state).customer.record()
-    }
-
     private static func expectEvent(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
         let named = try call.namedProject()
         let records = state.projects[named.token] ?? BloomreachRecords()
@@ -87,9 +84,7 @@ extension Bloomreach {
         let customers = ids.map { [state.customer($0, of: named)].compactMap { $0 } } ?? records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
         let object = JSONObject(members.map { ($0.name, $0.value) })
-        let expectation = try ControlRefusal.wording {
-            try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
-        }
+        let expectation = try call.reading("expect-event", .object(object), BloomreachEventExpectation.init)
         do {
             return try expectation.verdict(on: customers, ids == nil ? records.clicks : [], of: ids) {
                 records.customers.all.filter { $0.number != customers.first?.number }
@@ -249,9 +244,7 @@ extension Bloomreach {
 
     private static func setSegments(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let customer = try call.namedCustomer(state).key
-        let segments = try call.reading("segments", call.members["segments"] ?? .null) {
-            (node) throws(FixtureProblem) in try CustomerSegments(node)
-        }
+        let segments = try call.reading("segments", call.members["segments"] ?? .null, CustomerSegments.init)
         state.content[customer].segments = segments
         return segments.allCategories
     }
