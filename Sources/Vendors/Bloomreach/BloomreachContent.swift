@@ -244,24 +244,6 @@ struct CustomerContent: Sendable {
     }
 }
 
-/// Content keyed by the customer numbers of one sandbox, which may differ under other fixtures.
-extension BloomreachState {
-    /// The content of another state, for those of its customers that exist here too.
-    ///
-    /// Customers are matched by their first id.
-    func content(of start: BloomreachState) -> BloomreachContentState {
-        var numbers: [BloomreachCustomerKey: BloomreachCustomerKey] = [:]
-        for (token, records) in start.projects {
-            for (old, _, number) in projects[token]?.customers.matches(with: records.customers) ?? [] {
-                numbers[BloomreachCustomerKey(project: token, number: old.number)] = number.map {
-                    BloomreachCustomerKey(project: token, number: $0)
-                }
-            }
-        }
-        return start.content.renumbered { numbers[$0] }
-    }
-}
-
 /// The content of all customers in an export, who are identified by their first ids.
 struct BloomreachContentRecord: CodedRecord {
     /// What is exported, or what the export overlays.

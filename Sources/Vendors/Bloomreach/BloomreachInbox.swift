@@ -225,15 +225,6 @@ extension Call<Bloomreach> {
     }
 }
 
-extension BloomreachState {
-    /// The customer whose inbox the ids name: only customers with a hard id have one, so a cookie does not count
-    /// (documented, reference page of the app inbox).
-    fileprivate func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
-        projects[project.token]?.customers.customer(hard: ids)
-            .map { BloomreachCustomerKey(project: project.token, number: $0.number) }
-    }
-}
-
 /// A client's position in an inbox: `v1.<customer number>.<epoch>.<change counter>`.
 ///
 /// ours: opaque to clients. It needs no table, and survives a restart with the same fixtures.

@@ -22,6 +22,13 @@ struct BloomreachState: Sendable {
         projects[project.token]?.customers.customer(ids)
     }
 
+    /// The customer whose inbox the ids name: only customers with a hard id have one, so a cookie does not count
+    /// (documented, reference page of the app inbox).
+    func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
+        projects[project.token]?.customers.customer(hard: ids)
+            .map { BloomreachCustomerKey(project: project.token, number: $0.number) }
+    }
+
     mutating func change<Value>(_ project: String, _ change: (inout BloomreachRecords) -> Value) -> Value {
         change(&projects[project, default: BloomreachRecords()])
     }
@@ -43,6 +50,21 @@ struct BloomreachState: Sendable {
     mutating func anonymize(_ customer: BloomreachCustomerKey) {
         change(customer.project) { $0.customers.anonymize(customer.number) }
         content.anonymize(customer)
+    }
+
+    /// The content of another state, for those of its customers that exist here too.
+    ///
+    /// Customers are matched by their first id: their numbers may differ under other fixtures.
+    func content(of start: BloomreachState) -> BloomreachContentState {
+        var numbers: [BloomreachCustomerKey: BloomreachCustomerKey] = [:]
+        for (token, records) in start.projects {
+            for (old, _, number) in projects[token]?.customers.matches(with: records.customers) ?? [] {
+                numbers[BloomreachCustomerKey(project: token, number: old.number)] = number.map {
+                    BloomreachCustomerKey(project: token, number: $0)
+                }
+            }
+        }
+        return start.content.renumbered { numbers[$0] }
     }
 }
 
