@@ -56,7 +56,7 @@ extension Bloomreach {
         let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
         let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
             let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
-            return token.compact.signature(by: key.secret.verification, algorithm: algorithm).outcome == .passed
+            return token.compact.isSigned(by: key.secret.verification, algorithm: algorithm)
         }
         return (
             token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
@@ -297,9 +297,7 @@ extension BloomreachAccounts {
         }
         if let key = signingKey(id) { return "That is the \(key.phrase)." }
         let signer = signingKeys.first { key in
-            [algorithm, .hs256, .hs512].contains {
-                token.compact.signature(by: key.secret.verification, algorithm: $0).outcome == .passed
-            }
+            [algorithm, .hs256, .hs512].contains { token.compact.isSigned(by: key.secret.verification, algorithm: $0) }
         }
         return signer.map { "Nobody has a key of that id; the signature matches the \($0.phrase)." }
             ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: signingKeys.map(\.id)))."
