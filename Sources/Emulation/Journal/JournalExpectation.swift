@@ -60,6 +60,7 @@ package struct JournalExpectation: Sendable {
         self.criteria = criteria
     }
 
+    /// The bounds in words, such as `at most 2`.
     package static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
         guard let maximum else { return "at least \(minimum)" }
         return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"

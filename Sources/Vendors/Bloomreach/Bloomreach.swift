@@ -18,12 +18,6 @@ extension VendorLoader {
 /// messages, content blocks, segments, recommendations, app inbox, self-check. It omits catalogs and analyses: their
 /// paths answer `unknown-route`. It never delivers push notifications.
 final class Bloomreach: Vendor {
-    typealias State = BloomreachState
-    typealias Failure = BloomreachFailure
-    typealias Switches = BloomreachSwitches
-    typealias Access = BloomreachAccess
-    typealias Credentials = BloomreachFacts
-
     let accounts: BloomreachAccounts
     let content: BloomreachContent
     /// The shape of each failure, for responses to single commands of a batch.
@@ -111,8 +105,7 @@ extension Bloomreach {
 
     private static let documented = group(
         access: .keys(nil), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5")
-    private static let observed = group(
-        access: .app(.segments), evidence: .observed, source: "both SDKs")
+    private static let observed = group(access: .app(.segments), evidence: .observed, source: "both SDKs")
     private static let withPrivateKey = group(
         access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages")
 
@@ -186,6 +179,15 @@ extension Bloomreach {
             "recommend.user", .post("/optimization/streams/{stream}/recommend/user"), access: .recommendations,
             source: "iOS and android5", handler: recommendations),
     ]
+
+    static func security(of access: BloomreachAccess) -> [[SecurityScheme]] {
+        if access.openness == .open { return [] }
+        // On the paths of streams, a token.
+        var schemes = ["bearer"]
+        if access.accepted.contains(.publicKey) { schemes.append("token") }
+        if access.accepted.contains(.privateKey) { schemes.append("basic") }
+        return schemes.map { [.authorization($0)] } + (access.openness == .credentialOptional ? [[]] : [])
+    }
 }
 
 /// A kind of credential. Source: documented, the vendor's pages on authentication and `authorization.md` of its SDK.
@@ -249,13 +251,67 @@ struct BloomreachAccess: Sendable {
     static let open = BloomreachAccess(accepted: [], permission: nil, openness: .open)
 }
 
-extension Bloomreach {
-    static func security(of access: BloomreachAccess) -> [[SecurityScheme]] {
-        if access.openness == .open { return [] }
-        // On the paths of streams, a token.
-        var schemes = ["bearer"]
-        if access.accepted.contains(.publicKey) { schemes.append("token") }
-        if access.accepted.contains(.privateKey) { schemes.append("basic") }
-        return schemes.map { [.authorization($0)] } + (access.openness == .credentialOptional ? [[]] : [])
+/// Documented and observed differences in Bloomreach's behaviour.
+struct BloomreachSwitches: VendorSwitches {
+    enum ConsentsMethod: String, CaseIterable { case postAndGet = "post-and-get", getOnly = "get-only" }
+    enum AttributesAccess: String, CaseIterable { case `public`, `private` }
+    enum CustomerTokenBinding: String, CaseIterable { case exact, subset, off }
+    enum AppInboxAuth: String, CaseIterable { case any, advanced }
+    enum UnknownProjectStatus: String, CaseIterable { case badRequest = "400", notFound = "404" }
+    enum SyncTokenCheck: String, CaseIterable { case gone, fullResync = "full-resync" }
+    enum UnknownIDs: String, CaseIterable { case accept, reject }
+    enum RequireJWT: String, CaseIterable { case appInbox = "app-inbox", all }
+
+    var consentsMethod = ConsentsMethod.postAndGet
+    var attributesAccess = AttributesAccess.public
+    var customerTokenBinding = CustomerTokenBinding.exact
+    var appInboxAuth = AppInboxAuth.any
+    var syncTokenCheck = SyncTokenCheck.gone
+    var unknownIDs = UnknownIDs.accept
+    var mintEndpoint = true
+    var leewaySeconds = 0
+    var requireJWT = RequireJWT.appInbox
+    var cors = false
+    /// All values, for the conditions in `failures.yaml`.
+    var values = SwitchValues([:])
+
+    mutating func code(_ coder: inout SwitchCoder) {
+        values = coder.values ?? values
+        coder.choice(
+            "consents-method", &consentsMethod, observed: .getOnly,
+            about: "whether POST also lists the consent categories", source: "SDK page; both SDKs, refusal inferred")
+        coder.choice(
+            "attributes-access", &attributesAccess, about: "whether a public key may read attributes",
+            source: "SDK page, both SDKs; reference pages: private")
+        coder.choice(
+            "customer-token-binding", &customerTokenBinding,
+            about: "how the ids of a customer token are compared with those of the request",
+            source: "SDK page; alternatives ours")
+        coder.choice(
+            "app-inbox-auth", &appInboxAuth,
+            about: "whether the app inbox accepts public keys; a project may override it",
+            source: "reference page of the app inbox")
+        coder.condition(
+            "unknown-project-status", documented: UnknownProjectStatus.badRequest, observed: .notFound,
+            about: "the answer for a project that does not exist",
+            source: "reference pages; exponea-android-sdk issue #50")
+        coder.choice(
+            "sync-token-check", &syncTokenCheck,
+            about: "whether a stale or unknown sync token is refused, or answered with all messages",
+            source: "iOS tests; other ours")
+        coder.condition(
+            "token-expired-flag", documented: SwitchFlag.on,
+            about: "whether token_expired marks an expired customer token", source: "android5; ours")
+        coder.choice(
+            "unknown-ids", &unknownIDs, about: "whether ids may have names that the project does not define",
+            source: "ours")
+        coder.flag(
+            "mint-endpoint", &mintEndpoint, about: "whether the example apps' call for a customer token exists",
+            source: "example apps; ours")
+        coder.count("clock-leeway-seconds", &leewaySeconds, about: "seconds of grace for exp and nbf", source: "ours")
+        coder.choice(
+            "require-jwt", &requireJWT, about: "which calls to a stream need a token; a stream may override it",
+            source: "ours")
+        coder.flag("cors", &cors, about: "whether pages of any origin may call, as a browser asks", source: "ours")
     }
 }

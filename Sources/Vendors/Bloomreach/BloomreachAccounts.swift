@@ -8,9 +8,6 @@ final class BloomreachSigningKey: Sendable {
     let id: String
     let secret: SecretKey
 
-    var text: String { secret.text }
-    var signing: SigningKey { secret.signing }
-    var verification: VerificationKey { secret.verification }
     var phrase: String { secret.owner }
 
     /// - Parameter kind: the kind of key and its owner: “private key of project P”.
@@ -19,6 +16,10 @@ final class BloomreachSigningKey: Sendable {
         id = try entry.required("id").string()
         let text = try entry.required("secret").string()
         secret = try SecretKey(text, of: "\(kind) \(id)", called: "secret", at: node)
+    }
+
+    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
+        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
     }
 }
 
@@ -39,7 +40,7 @@ final class BloomreachProject: Sendable {
             throw node.problem("the project token “\(token)” is not made of letters, digits and -")
         }
         publicKeys = try entry["public_keys"]?.elements().map(BloomreachPublicKey.init) ?? []
-        idNames = try entry["id_names"]?.strings() ?? []
+        idNames = try entry["id_names"].map([String].read) ?? []
         privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
         appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
     }
@@ -79,7 +80,7 @@ final class BloomreachStream: Sendable {
         }
         self.project = project
         signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
-        secretKeys = try entry["secret_keys"]?.strings() ?? []
+        secretKeys = try entry["secret_keys"].map([String].read) ?? []
         if let node = entry["secret_keys"], secretKeys.contains("") { throw node.problem("a secret key is empty") }
         permissions = try BloomreachStreamPermissions(entry["permissions"], signedOnlyIDs: entry["signed_only_ids"])
         requireJWT = try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self)
@@ -114,7 +115,7 @@ struct BloomreachStreamPermissions: Sendable {
     /// - Parameter old: the ids as files of version 0.1.0 have them.
     fileprivate init(_ node: FixtureNode?, signedOnlyIDs old: FixtureNode?) throws(FixtureProblem) {
         if let old {
-            let names = try old.strings()
+            let names = try [String].read(old)
             rules[.customerIDs] = names.map { ($0, .signedOnly) }
             let list = names.map { "\($0): signed-only" }.joined(separator: ", ")
             old.warn("signed_only_ids is now permissions; write permissions: { customer_ids: { \(list) } }")
@@ -168,7 +169,7 @@ struct BloomreachAccounts: Sendable {
     func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
 
     /// Everything that is never shown.
-    var secretTexts: [String] { signingKeys.map(\.text) + streams.flatMap(\.secretKeys) }
+    var secretTexts: [String] { signingKeys.map(\.secret.text) + streams.flatMap(\.secretKeys) }
 
     /// A token's `kid` for display; masked if it contains a misplaced secret.
     func shown(keyID: String?) -> Fact {
@@ -176,11 +177,9 @@ struct BloomreachAccounts: Sendable {
         let holdsSecret = secretTexts.contains { !$0.isEmpty && keyID.contains($0) }
         return .text(holdsSecret ? "a text that holds a secret" : keyID)
     }
-}
 
-// MARK: - accounts.yaml
+    // MARK: - accounts.yaml
 
-extension BloomreachAccounts {
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         file = try fixtures.file("accounts.yaml")
         let document = try FixtureNode(file: file).mapping("projects", "streams")
@@ -208,16 +207,6 @@ extension BloomreachAccounts {
     }
 }
 
-extension BloomreachSigningKey {
-    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
-        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
-    }
-}
-
-extension FixtureNode {
-    func strings() throws(FixtureProblem) -> [String] { try [String].read(self) }
-}
-
 /// A permission of a public key. Source: that keys have such permissions is documented (page on API access of the
 /// mobile SDKs); the names are ours.
 enum BloomreachPermission: String, CaseIterable, RecordValue {
@@ -238,8 +227,8 @@ final class BloomreachPublicKey: Sendable {
         let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
         permissions = Set(try entry["permissions"].map([BloomreachPermission].read) ?? BloomreachPermission.allCases)
         key = try entry.required("key").string()
-        deniedProperties = try entry["denied_properties"]?.strings() ?? []
-        deniedEvents = try entry["denied_events"]?.strings() ?? []
+        deniedProperties = try entry["denied_properties"].map([String].read) ?? []
+        deniedEvents = try entry["denied_events"].map([String].read) ?? []
     }
 
     func mayUse(property name: String) -> Bool { !deniedProperties.contains { $0.hasSameBytes(as: name) } }

@@ -19,14 +19,15 @@ extension Bloomreach {
         action(
             "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not reused.",
             members: [customer, project],
-            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.remove($1, in: $2) } }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.remove($1) } }),
         action(
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project],
-            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1) } }),
         action(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
-            members: [customer, project], reading: readCustomer),
+            members: [customer, project],
+            reading: { (call, state) throws(ControlRefusal) in try call.namedCustomer(state).customer.record() }),
         action(
             "expect-event",
             about: "Counts tracked events; refused, with the closest ones, if there are too few or too many.",
@@ -42,8 +43,7 @@ extension Bloomreach {
             ], reading: expectEvent),
     ]
 
-    static let customer = ActionMember.required(
-        "customer", "the customer's registered id, or an object of ids")
+    static let customer = ActionMember.required("customer", "the customer's registered id, or an object of ids")
     static let project = ActionMember.optional("project", "token of the project; by default the first one")
 
     private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
@@ -69,35 +69,26 @@ extension Bloomreach {
     }
 
     private static func change(
-        _ call: Action, _ state: inout State, _ change: (inout State, Int, String) -> Void
+        _ call: Action, _ state: inout State, _ change: (inout State, BloomreachCustomerKey) -> Void
     ) throws(ControlRefusal) -> JSON {
-        let (customer, project) = try call.namedCustomer(state)
-        change(&state, customer.number, project)
-        return ["project": .string(project), "customer": JSON(customer.number)]
-    }
-
-    private static func readCustomer(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
-        let (customer, project) = try call.namedCustomer(state)
-        return state.projects[project]?.customers.record(of: customer) ?? .null
+        let key = try call.namedCustomer(state).key
+        change(&state, key)
+        return ["project": .string(key.project), "customer": JSON(key.number)]
     }
 
     private static func expectEvent(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
         let named = try call.namedProject()
-        let project = named.token
-        let records = state.projects[project] ?? BloomreachRecords()
+        let records = state.projects[named.token] ?? BloomreachRecords()
         // An unknown customer has no events; it may be unknown because nothing should have been tracked.
         let ids = call.members["customer"] == nil ? nil : try call.namedIDs()
         let customers = ids.map { [state.customer($0, of: named)].compactMap { $0 } } ?? records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
         let object = JSONObject(members.map { ($0.name, $0.value) })
-        let expectation = try ControlRefusal.wording {
-            try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
-        }
-        let evidence = BloomreachEventExpectation.Evidence(
-            customers: customers, clicks: ids == nil ? records.clicks : [], ids: ids,
-            others: { records.customers.all.filter { $0.number != customers.first?.number } })
+        let expectation = try call.reading("expect-event", .object(object), BloomreachEventExpectation.init)
         do {
-            return try expectation.verdict(on: evidence)
+            return try expectation.verdict(on: customers, ids == nil ? records.clicks : [], of: ids) {
+                records.customers.all.filter { $0.number != customers.first?.number }
+            }
         } catch {
             guard ids != nil, customers.isEmpty else { throw error }
             // An unknown id explains more than too few events.
@@ -118,10 +109,8 @@ extension ActionCall<Bloomreach> {
     fileprivate func namedIDs() throws(ControlRefusal) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = members["customer"], value.object != nil {
-            do {
-                ids = try BloomreachIDs(value)
-            } catch {
-                throw ControlRefusal("customer is not a map of ids: \(error)")
+            do { ids = try BloomreachIDs(value) } catch {
+                throw ControlRefusal("customer is not a map of ids: \(error.text)")
             }
         } else {
             let registered = try required("customer")
@@ -131,10 +120,10 @@ extension ActionCall<Bloomreach> {
         return ids
     }
 
-    /// The customer, who must exist, with the project token.
-    func namedCustomer(
+    /// The customer, who must exist.
+    fileprivate func namedCustomer(
         _ state: BloomreachState
-    ) throws(ControlRefusal) -> (customer: BloomreachCustomer, project: String) {
+    ) throws(ControlRefusal) -> (customer: BloomreachCustomer, key: BloomreachCustomerKey) {
         let (ids, project) = (try namedIDs(), try namedProject())
         guard let customer = state.customer(ids, of: project) else {
             let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
@@ -142,16 +131,26 @@ extension ActionCall<Bloomreach> {
             let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
             throw ControlRefusal("no customer of project \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
-        return (customer, project.token)
+        return (customer, BloomreachCustomerKey(project: project.token, number: customer.number))
     }
 
     /// Stores as an app's call would; a failure becomes the action's refusal.
     fileprivate func storing(_ store: () throws(Bloomreach.Refused) -> Void) throws(ControlRefusal) {
-        do {
-            try store()
-        } catch {
+        do { try store() } catch {
             throw ControlRefusal("\(error.failure.rawValue): \(error.reason ?? "it was refused")")
         }
+    }
+
+    fileprivate func inboxOwner(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
+        let (customer, key) = try namedCustomer(state)
+        if customer.isAnonymous { throw ControlRefusal("the customer has no hard id, and so no app inbox") }
+        return key
+    }
+
+    fileprivate func reading<Value>(
+        _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
+    ) throws(ControlRefusal) -> Value {
+        try ControlRefusal.wording { try read(FixtureNode(json, from: name)) }
     }
 }
 
@@ -163,5 +162,118 @@ extension BloomreachState {
             "project": .string(project), "customer": JSON(customer.number), "ids": customer.idsJSON,
             "events": JSON(customer.events.entries.count),
         ]
+    }
+}
+
+/// Changes to inboxes, segments and consents without a request from the app (all ours).
+extension Bloomreach {
+    static let contentActions = [
+        action(
+            "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
+            members: owner + [
+                .required(
+                    "message",
+                    "the message as in content/app-inbox.yaml; by default id is new, create_time is now and expire_time 30 days "
+                        + "later; durations count from now")
+            ], body: addInboxMessage),
+        ofMessage(
+            "delete-inbox-message",
+            about: "Removes a message from a customer's app inbox; sync tokens issued before become stale."
+        ) { inbox, id, _ in inbox.remove(id) },
+        ofMessage("expire-inbox-message", about: "Expires a message in a customer's app inbox now.") {
+            inbox, id, moment in inbox.expire(id, at: moment)
+        },
+        ofMessage(
+            "read-inbox-message", about: "Marks a message as read, as another device of the customer would."
+        ) { inbox, id, _ in inbox.markRead([id]) },
+        action(
+            "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
+            members: owner, body: clearInbox),
+        action(
+            "set-segments", about: "Puts a customer into segments, and out of all others.",
+            members: owner + [.required("segments", "lists by category as in content/segments.yaml")],
+            body: setSegments),
+        action(
+            "set-consent", about: "Gives or withdraws a customer's consent to a category.",
+            members: owner + [.required("category", "id of the category"), .required("value", "true or false")],
+            body: setConsent),
+    ]
+
+    private static let owner = [customer, project]
+
+    // MARK: Inboxes
+
+    private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        var object = call.members["message"]?.object ?? [:]
+        if object["id"] == nil { object.append("id", .string("msg-" + call.identifiers.uuid())) }
+        let message = try call.reading("message", .object(object)) { (node) throws(FixtureProblem) in
+            var message = InboxMessage()
+            try message.read(node, .order(call.moment))
+            return message
+        }
+        let inbox = state.content[owner].inbox
+        try ControlRefusal.require(!inbox.contains(message.id), "the inbox has a message \(message.id) already")
+        try ControlRefusal.require(!inbox.isFull, "the inbox is full: it has \(Inbox.capacity) messages")
+        state.content[owner].inbox.add(message)
+        return state.content[owner].inbox.summary(message.id, owner)
+    }
+
+    private static func clearInbox(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        state.content[owner].inbox.clear()
+        return state.content[owner].inbox.summary(nil, owner)
+    }
+
+    private static func ofMessage(
+        _ name: String, about: String, _ change: @escaping @Sendable (inout Inbox, String, Moment) -> Void
+    ) -> VendorAction<Bloomreach> {
+        let message = ActionMember.required("message", "id of the message")
+        return action(name, about: about, members: owner + [message]) { (call, state) throws(ControlRefusal) in
+            let owner = try call.inboxOwner(state)
+            let id = try call.required("message")
+            let known = state.content[owner].inbox.messages.map(\.id)
+            try ControlRefusal.require(
+                state.content[owner].inbox.contains(id), "the inbox has no message", id, among: known)
+            change(&state.content[owner].inbox, id, call.moment)
+            return state.content[owner].inbox.summary(id, owner)
+        }
+    }
+
+    // MARK: Segments and consents
+
+    private static func setSegments(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let customer = try call.namedCustomer(state).key
+        let segments = try call.reading("segments", call.members["segments"] ?? .null, CustomerSegments.init)
+        state.content[customer].segments = segments
+        return segments.allCategories
+    }
+
+    private static func setConsent(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let key = try call.namedCustomer(state).key
+        let category = try call.required("category")
+        let categories = call.vendor.content.consentCategories(of: key.project).map(\.id)
+        try ControlRefusal.require(
+            categories.contains(where: { $0.hasSameBytes(as: category) }),
+            "project \(key.project) has no consent category", category, among: categories)
+        let value = try call.read { members in
+            members.value("value", isRequired: true, expecting: "true or false") {
+                $0.bool ?? $0.string.flatMap(Bool.init)
+            } ?? false
+        }
+        state.content.setConsent(value, to: category, of: key)
+        return ["category": .string(category), "value": .bool(value)]
+    }
+}
+
+extension Inbox {
+    /// What an action reports about an inbox it changed.
+    fileprivate func summary(_ message: String?, _ owner: BloomreachCustomerKey) -> JSON {
+        var object: JSONObject = [
+            "project": .string(owner.project), "customer": JSON(owner.number), "messages": JSON(messages.count),
+            "sync_token": .string(token(for: owner.number).text),
+        ]
+        if let message { object.append("message", .string(message)) }
+        return .object(object)
     }
 }

@@ -22,14 +22,11 @@ struct BloomreachContent: Sendable {
     }
 
     func consentCategories(of project: String) -> [ConsentCategory] { categories[project] ?? [] }
-}
 
-// MARK: - content/*.yaml
+    // MARK: - content/*.yaml
 
-extension BloomreachContent {
     /// Reads the files in the folder `content`, one per kind.
     init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
-        let directory = ContentDirectory(accounts)
         func file(_ name: String) throws(FixtureProblem) -> FixtureStore.File {
             try fixtures.file("content/\(name).yaml")
         }
@@ -38,45 +35,45 @@ extension BloomreachContent {
         let all = [messages, blocks, recommendations, attributes, accounts.file]
         projects = try Deferred(all.first { !$0.isJudged } ?? messages) { () throws(FixtureProblem) in
             var projects: [String: Project] = [:]
-            try directory.read(messages) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(messages) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].inAppMessages = try Self.list(node, InAppMessage.init, id: \.id)
             }
-            try directory.read(blocks) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(blocks) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].blocks = try Self.list(node, ContentBlock.init, id: \.id)
             }
-            try directory.read(recommendations) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(recommendations) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].recommendations = try RecommendationCatalog(node)
             }
-            try directory.read(attributes) { (project, node) throws(FixtureProblem) in
+            try accounts.readContent(attributes) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].computed = try Self.list(
-                    node, { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
+                    node, { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, accounts) },
                     id: { "\($0.kind.rawValue) \($0.id)" })
             }
             return projects
         }
-        try directory.read(try file("consents")) { (project, node) throws(FixtureProblem) in
-            try readConsents(project, node, directory)
+        try accounts.readContent(try file("consents")) { (project, node) throws(FixtureProblem) in
+            try readConsents(project, node, accounts)
         }
-        try directory.read(try file("segments")) { (project, node) throws(FixtureProblem) in
-            for (customer, entry) in try directory.entries(node, of: project, "segments") {
-                initialState.segments[customer] = try CustomerSegments(try entry.required("segments"))
+        try accounts.readContent(try file("segments")) { (project, node) throws(FixtureProblem) in
+            for (customer, entry) in try accounts.entries(node, of: project, "segments") {
+                initialState[customer].segments = try CustomerSegments(try entry.required("segments"))
             }
         }
-        try directory.read(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
-            for (customer, entry) in try directory.entries(node, of: project, "messages") {
-                initialState.inboxes[customer] = try Inbox(try entry.required("messages"), fixtures)
+        try accounts.readContent(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
+            for (customer, entry) in try accounts.entries(node, of: project, "messages") {
+                initialState[customer].inbox = try Inbox(try entry.required("messages"), fixtures)
             }
         }
     }
 
     private mutating func readConsents(
-        _ project: String, _ node: FixtureNode, _ directory: ContentDirectory
+        _ project: String, _ node: FixtureNode, _ accounts: BloomreachAccounts
     ) throws(FixtureProblem) {
         let entry = try node.mapping("categories", "customers")
         let categories = try Self.list(try entry.required("categories"), ConsentCategory.init, id: \.id)
         self.categories[project] = categories
         guard let customers = entry["customers"] else { return }
-        for (customer, entry) in try directory.entries(customers, of: project, "consents") {
+        for (customer, entry) in try accounts.entries(customers, of: project, "consents") {
             for (category, node) in try entry.required("consents").members() {
                 guard categories.contains(where: { $0.id == category }) else {
                     let hint = Nearest.hint(to: category, among: categories.map(\.id))
@@ -100,24 +97,16 @@ extension BloomreachContent {
     }
 }
 
-/// The projects and customers that content may refer to: those in `accounts.yaml`.
-struct ContentDirectory {
-    let projects: [String]
-    private let customers: [String: BloomreachCustomerStore]
-
-    init(_ accounts: BloomreachAccounts) {
-        projects = accounts.projects.map(\.token)
-        customers = accounts.customers
-    }
-
+/// Content refers to the projects and customers in `accounts.yaml`.
+extension BloomreachAccounts {
     /// Reads a file of content, which has a member for every project it covers.
-    fileprivate func read(
+    fileprivate func readContent(
         _ file: FixtureStore.File, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void
     ) throws(FixtureProblem) {
         let document = try FixtureNode(file: file).mapping("projects")
         for (project, node) in try document.required("projects").members() {
-            guard projects.contains(project) else {
-                let hint = Nearest.hint(to: project, among: projects)
+            guard projects.contains(where: { $0.token == project }) else {
+                let hint = Nearest.hint(to: project, among: projects.map(\.token))
                 throw node.nameProblem("accounts.yaml has no project \(project)\(hint)")
             }
             try body(project, node)
@@ -151,11 +140,20 @@ struct ContentDirectory {
 
 /// The content state of one sandbox: inboxes, segments and consents of customers.
 struct BloomreachContentState: Sendable {
-    var inboxes = ContentParts<Inbox>()
-    var segments = ContentParts<CustomerSegments>()
-    var consents = ContentParts<CustomerConsents>()
+    private(set) var customers: [BloomreachCustomerKey: CustomerContent] = [:]
+    /// The size of all inboxes; segments and consents are small, and do not count.
+    private(set) var byteCount = 0
     /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
+
+    /// What a customer has; a missing entry is the same as an empty one.
+    subscript(customer: BloomreachCustomerKey) -> CustomerContent {
+        get { customers[customer] ?? CustomerContent() }
+        set {
+            byteCount += newValue.inbox.byteCount - (customers[customer]?.inbox.byteCount ?? 0)
+            customers[customer] = newValue
+        }
+    }
 
     /// The origin of relative times in content: `moment`, if content was never served before.
     mutating func begin(at moment: Moment) -> Moment {
@@ -166,11 +164,11 @@ struct BloomreachContentState: Sendable {
 
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
-        consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
+        self[customer].consents.categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
     }
 
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
-        consents[customer].categories[category] = value
+        customers[customer, default: CustomerContent()].consents.categories[category] = value
     }
 
     // MARK: - Changes of customers
@@ -179,32 +177,30 @@ struct BloomreachContentState: Sendable {
     ///
     /// An anonymous customer has no inbox to move.
     mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
-        if segments.isKept(of: source), !segments.isKept(of: target) { segments[target] = segments[source] }
-        if consents.isKept(of: source) {
-            consents[target].categories.merge(consents[source].categories) { own, _ in own }
-        }
-        forget(customer: source)
+        guard let gone = customers[source] else { return }
+        var merged = self[target]
+        merged.ownSegments = merged.ownSegments ?? gone.ownSegments
+        merged.consents.categories.merge(gone.consents.categories) { own, _ in own }
+        self[target] = merged
+        forget(source)
     }
 
     /// Empties the inbox of a customer who becomes anonymous, and forgets its consents and segments.
     mutating func anonymize(_ customer: BloomreachCustomerKey) {
-        inboxes[customer].clear()
-        segments.forget(customer)
-        consents.forget(customer)
+        var content = CustomerContent(inbox: self[customer].inbox)
+        content.inbox.clear()
+        self[customer] = content
     }
 
-    mutating func forget(customer: BloomreachCustomerKey) {
-        inboxes.forget(customer)
-        segments.forget(customer)
-        consents.forget(customer)
+    mutating func forget(_ customer: BloomreachCustomerKey) {
+        byteCount -= customers.removeValue(forKey: customer)?.inbox.byteCount ?? 0
     }
 
     /// The state with customers renumbered; customers without a new number lose their content.
     func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
-        var state = self
-        state.inboxes = inboxes.renumbered(number)
-        state.segments = segments.renumbered(number)
-        state.consents = consents.renumbered(number)
+        var state = BloomreachContentState()
+        state.start = start
+        for (customer, content) in customers { if let customer = number(customer) { state[customer] = content } }
         return state
     }
 
@@ -216,111 +212,96 @@ struct BloomreachContentState: Sendable {
     func following(_ new: BloomreachContentState, insteadOf old: BloomreachContentState) -> BloomreachContentState {
         var state = new
         state.start = start
-        let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)
-        for customer in customers {
-            state.inboxes[customer] = inboxes[customer].following(
-                new.inboxes[customer], insteadOf: old.inboxes[customer])
+        for customer in Set(customers.keys).union(old.customers.keys).union(new.customers.keys) {
+            let (own, before) = (self[customer], old[customer])
+            state[customer].inbox = own.inbox.following(new[customer].inbox, insteadOf: before.inbox)
+            if own.segments != before.segments { state[customer].segments = own.segments }
+            if own.consents != before.consents { state[customer].consents = own.consents }
         }
-        for (customer, part) in segments.changed(since: old.segments) { state.segments[customer] = part }
-        for (customer, part) in consents.changed(since: old.consents) { state.consents[customer] = part }
         return state
     }
+
+    /// The customers whose content of one kind differs from that in another state, in order.
+    func customers<Part: Equatable>(
+        with part: KeyPath<CustomerContent, Part>, changedSince start: BloomreachContentState?
+    ) -> [BloomreachCustomerKey] {
+        Set(customers.keys).union((start?.customers ?? [:]).keys)
+            .filter { self[$0][keyPath: part] != (start?[$0] ?? CustomerContent())[keyPath: part] }
+            .sorted { ($0.project, $0.number) < ($1.project, $1.number) }
+    }
 }
 
-/// A customer's content of one kind.
-protocol ContentPart: CodedRecord, Equatable {
-    var byteCount: Int { get }
+/// A customer's content that can change.
+struct CustomerContent: Sendable {
+    var inbox = Inbox()
+    /// `nil` as long as nobody has set any.
+    var ownSegments: CustomerSegments?
+    var consents = CustomerConsents()
+
+    var segments: CustomerSegments {
+        get { ownSegments ?? CustomerSegments() }
+        set { ownSegments = newValue }
+    }
 }
 
-extension ContentPart {
-    /// Consents and segments are small, and do not count.
-    var byteCount: Int { 0 }
-}
+/// The content of all customers in an export, who are identified by their first ids.
+struct BloomreachContentRecord: CodedRecord {
+    /// What is exported, or what the export overlays.
+    private(set) var content = BloomreachContentState()
+    /// The content of the fixtures, to export only changes; `nil` to export everything.
+    private var start: BloomreachContentState?
+    /// The projects of the sandbox with their customers, by token.
+    private var projects: [String: BloomreachRecords] = [:]
 
-/// Content of one kind by customer; a missing entry is the same as an empty one.
-struct ContentParts<Part: ContentPart>: Sendable {
-    private(set) var parts: [BloomreachCustomerKey: Part] = [:]
-    private(set) var byteCount = 0
+    init() {}
 
-    subscript(customer: BloomreachCustomerKey) -> Part {
-        get { parts[customer] ?? Part() }
-        set {
-            byteCount += newValue.byteCount - (parts[customer]?.byteCount ?? 0)
-            parts[customer] = newValue
+    init(_ content: BloomreachContentState, since start: BloomreachContentState? = nil, of state: BloomreachState) {
+        (self.content, self.start, projects) = (content, start, state.projects)
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        list("inboxes", \.inbox, &coder)
+        list("segments", \.segments, &coder)
+        list("consents", \.consents, &coder)
+        // After content was first served, its times must be the same after a restart.
+        coder.note(isChanged: content.start != nil)
+        coder.member("started_at", &content.start, or: .some(content.start), write: { $0?.written }) {
+            (node) throws(FixtureProblem) in try node.keptMoment()
         }
     }
 
-    func isKept(of customer: BloomreachCustomerKey) -> Bool { parts[customer] != nil }
-
-    mutating func forget(_ customer: BloomreachCustomerKey) {
-        byteCount -= parts.removeValue(forKey: customer)?.byteCount ?? 0
-    }
-
-    /// The values that differ from another state, ordered by customer.
-    func changed(since start: ContentParts?) -> [(BloomreachCustomerKey, Part)] {
-        Set(parts.keys).union((start?.parts ?? [:]).keys)
-            .filter { self[$0] != start?[$0] ?? Part() }
-            .sorted { ($0.project, $0.number) < ($1.project, $1.number) }.map { ($0, self[$0]) }
-    }
-
-    /// The values with customers renumbered; customers without a new number are dropped.
-    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> ContentParts {
-        var renumbered = ContentParts()
-        for (customer, part) in parts { if let customer = number(customer) { renumbered[customer] = part } }
-        return renumbered
-    }
-}
-
-/// Content keyed by the customer numbers of one sandbox, which may differ under other fixtures.
-extension BloomreachState {
-    /// The content of another state, for those of its customers that exist here too.
-    ///
-    /// Customers are matched by their first id.
-    func content(of start: BloomreachState) -> BloomreachContentState {
-        var numbers: [BloomreachCustomerKey: BloomreachCustomerKey] = [:]
-        var claimed: Set<BloomreachCustomerKey> = []
-        for (token, records) in start.projects {
-            let all = records.customers.all
-            // Customers with hard ids first: a cookie may have moved to one of them.
-            for customer in all.filter({ !$0.isAnonymous }) + all.filter(\.isAnonymous) {
-                guard let name = customer.name, let own = key(of: name, in: token), claimed.insert(own).inserted else {
-                    continue
+    private mutating func list<Part: CodedRecord & Equatable>(
+        _ name: String, _ part: WritableKeyPath<CustomerContent, Part>, _ coder: inout RecordCoder
+    ) {
+        let written = coder.elements {
+            content.customers(with: part, changedSince: start).compactMap { key in
+                // A customer without an id is omitted, since no request can name it.
+                projects[key.project]?.customers[key.number]?.name.map {
+                    BloomreachContentEntry(project: key.project, customer: $0, part: content[key][keyPath: part])
+                        .json(.changes)
                 }
-                numbers[BloomreachCustomerKey(project: token, number: customer.number)] = own
             }
         }
-        return start.content.renumbered { numbers[$0] }
+        coder.list(name, of: BloomreachContentEntry<Part>.self, written) { entry in
+            let (project, id) = (entry.project, entry.customer)
+            guard let number = projects[project]?.customers.owner(of: id) else {
+                return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
+            }
+            content[BloomreachCustomerKey(project: project, number: number)][keyPath: part] = entry.part
+            return nil
+        }
     }
+}
 
-    func key(of id: BloomreachID, in project: String) -> BloomreachCustomerKey? {
-        projects[project]?.customers.owner(of: id).map { BloomreachCustomerKey(project: project, number: $0) }
-    }
+/// One part of a customer's content in an export.
+private struct BloomreachContentEntry<Part: CodedRecord>: CodedRecord {
+    var project = ""
+    var customer = BloomreachID(name: "", value: "")
+    var part = Part()
 
-    /// The content as JSON: all of it, or what differs from what the fixtures give; `nil` for nothing.
-    func exportContent(since start: BloomreachState?) -> JSON? {
-        let record = BloomreachContentRecord(content, since: start.map(content), of: self)
-        return start == nil ? record.json(.changes) : record.changes
-    }
-
-    /// Writes the rows of content that differs from what the fixtures give.
-    func codeContent(_ coder: inout RecordCoder, since start: BloomreachState) {
-        var record = BloomreachContentRecord(content, since: content(of: start), of: self)
-        record.code(&coder)
-    }
-
-    /// Imports content, after the customers were imported.
-    ///
-    /// - Parameter start: the state to overlay; `nil` if `node` is the whole content.
-    mutating func importContent(_ node: FixtureNode?, over start: BloomreachState?) throws(FixtureProblem) {
-        var record = BloomreachContentRecord(start.map(content) ?? BloomreachContentState(), of: self)
-        if let node, try !node.json().isNull { try record.read(node, .export(.changes)) }
-        content = record.content
-    }
-
-    /// Adopts the content of a sandbox that began under replaced fixtures, after its customers were adopted.
-    mutating func adoptContent(of state: BloomreachState, from old: BloomreachState, to new: BloomreachState) {
-        let adopted = state.content.following(content(of: new), insteadOf: content(of: old))
-        let projects = projects
-        content = adopted.renumbered { projects[$0.project]?.customers[$0.number] == nil ? nil : $0 }
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("project", &project)
+        coder.member("customer", &customer, or: nil, write: { $0.json }, read: BloomreachID.init(naming:))
+        part.code(&coder)
     }
 }

@@ -60,9 +60,7 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
     var isAnonymous: Bool { ids.hard.isEmpty }
 
     /// The customer's identity across reloads of the fixtures: its first id.
-    var name: BloomreachID? {
-        ids.hard.first ?? cookies.first.map { BloomreachID(name: BloomreachID.cookie, value: $0) }
-    }
+    var name: BloomreachID? { ids.hard.first ?? cookies.first.map(BloomreachID.init(cookie:)) }
 
     /// All ids: hard ids as texts, the cookies as a list.
     var idsJSON: JSON {
@@ -135,6 +133,16 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
         propertyByteCount = 0
     }
 
+    /// The customer in the form that ``BloomreachCustomerStore/add(_:as:)`` reads.
+    ///
+    /// - Parameter name: its first id in the fixtures, if it has one and it matters.
+    func record(name: BloomreachID? = nil) -> JSON {
+        BloomreachCustomerRecord(
+            number: number, ids: ids.hard, cookies: cookies, properties: properties,
+            events: events.entries.map(\.event), name: name
+        ).json(.changes)
+    }
+
     var key: Int { number }
     var names: [BloomreachID] { ids.hard + cookies.map(BloomreachID.init(cookie:)) }
     /// As measured: a property takes about four times its text, an id has its place in two tables.
@@ -177,37 +185,28 @@ struct BloomreachIDs: Sendable, Hashable {
     }
 
     /// Why an object is not a valid map of ids.
-    enum Fault: Error, CustomStringConvertible {
-        /// Not an object, but a value of this type.
-        case notAnObject(String)
-        case repeatedName(String)
-        /// More than ``BloomreachIDs/maximum`` ids.
-        case tooMany
-        /// The value for this name is neither a string nor null.
-        case wrongValue(String, String)
-
-        var description: String {
-            switch self {
-            case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
-            case .repeatedName(let name): "the name \(name.prefix(100)) occurs twice; expected each once"
-            case .tooMany: "found more ids; expected at most \(BloomreachIDs.maximum)"
-            case .wrongValue(let name, let type): "\(name.prefix(100)) is a JSON \(type), not a string"
-            }
-        }
-    }
+    struct Fault: Error { let text: String }
 
     /// Reads a map of ids: name to string. Nulls and empty strings are dropped.
     init(_ value: JSON) throws(Fault) {
-        guard let object = value.object else { throw .notAnObject(value.typeName) }
-        if let name = object.duplicateNames.first { throw .repeatedName(name) }
+        guard let object = value.object else {
+            throw Fault(text: "a JSON \(value.typeName), not an object of id names with texts")
+        }
+        if let name = object.duplicateNames.first {
+            throw Fault(text: "the name \(name.prefix(100)) occurs twice; expected each once")
+        }
         for member in object {
             if member.value.isNull { continue }
-            guard let text = member.value.string else { throw .wrongValue(member.name, member.value.typeName) }
+            guard let text = member.value.string else {
+                throw Fault(text: "\(member.name.prefix(100)) is a JSON \(member.value.typeName), not a string")
+            }
             if text.isEmpty || member.name.isEmpty { continue }
             if member.name.hasSameBytes(as: BloomreachID.cookie) {
                 cookie = text
             } else {
-                guard hard.count < Self.maximum else { throw .tooMany }
+                guard hard.count < Self.maximum else {
+                    throw Fault(text: "found more ids; expected at most \(Self.maximum)")
+                }
                 set(BloomreachID(name: member.name, value: text))
             }
         }
@@ -247,5 +246,76 @@ struct BloomreachIDs: Sendable, Hashable {
         var object = JSONObject(hard.map { ($0.name, .string($0.value)) })
         if let cookie { object.append(BloomreachID.cookie, .string(cookie)) }
         return .object(object)
+    }
+}
+
+/// A customer as in `accounts.yaml`; exports add its number.
+struct BloomreachCustomerRecord: CodedRecord {
+    var number: Int?
+    var ids: [BloomreachID] = []
+    var cookies: [String] = []
+    var properties = JSONObject()
+    var events: [BloomreachEvent] = []
+    /// The customer's first id in the fixtures; `nil` if a call created the customer.
+    var name: BloomreachID?
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("number", &number, in: 0...Ordinal.largest)
+        coder.member("ids", &ids, or: [], write: { BloomreachIDs(hard: $0).json }, read: BloomreachID.list)
+        coder.check(ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
+        coder.member("cookies", &cookies, or: [], write: { .array($0.map(JSON.string)) }) {
+            (node) throws(FixtureProblem) in
+            try node.elements(atMost: BloomreachCustomer.maximumCookies).map { (node) throws(FixtureProblem) in
+                try node.id()
+            }
+        }
+        coder.object("properties", &properties)
+        coder.list("events", &events)
+        coder.member("of", &name, or: .some(nil), write: { $0?.json }) { (node) throws(FixtureProblem) in
+            try BloomreachID.list(node).first
+        }
+    }
+}
+
+extension RecordCoder {
+    /// An object as a client sent it; empty if absent.
+    mutating func object(_ name: String, _ value: inout JSONObject) {
+        member(name, &value, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in try node.jsonObject() }
+    }
+}
+
+extension BloomreachID {
+    init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
+
+    /// Reads one id of a customer, such as `{ registered: "…" }`.
+    init(naming node: FixtureNode) throws(FixtureProblem) {
+        let members = try node.members()
+        guard let (name, value) = members.first, members.count == 1 else {
+            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
+        }
+        self.init(name: name, value: try value.string())
+    }
+
+    /// Reads ids by name.
+    static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {
+        try node.members().map { (id) throws(FixtureProblem) in BloomreachID(name: id.name, value: try id.value.id()) }
+    }
+}
+
+extension FixtureNode {
+    /// A valid number of a customer or an event.
+    func ordinal() throws(FixtureProblem) -> Int { try int(in: 0...Ordinal.largest) }
+
+    /// The value of an id: a non-empty text.
+    fileprivate func id() throws(FixtureProblem) -> String {
+        let text = try string()
+        guard !text.isEmpty else { throw problem("an id is a string that is not empty") }
+        return text
+    }
+
+    /// The object here, as a client sent it.
+    func jsonObject() throws(FixtureProblem) -> JSONObject {
+        guard let object = try verbatim().object else { throw problem("expected a mapping") }
+        return object
     }
 }

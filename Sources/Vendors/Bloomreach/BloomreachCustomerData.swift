@@ -35,7 +35,7 @@ extension Bloomreach {
         var attributes: [BloomreachAttribute] = []
         for (index, value) in list.enumerated() {
             let attribute = try Refused.require(
-                BloomreachAttribute(value), .attributeInvalidType,
+                BloomreachAttribute.read(value), .attributeInvalidType,
                 with: ["index": .string(String(index)), "attribute": .string(pythonText(of: value))],
                 "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)")
             attributes.append(attribute)
@@ -77,8 +77,24 @@ extension Bloomreach {
             return ["success": true, "value": customer.properties[name] ?? .null]
         case .id(let name):
             return ["success": true, "value": value(ofID: name, customer)]
-        case .consent, .computed, .recommendation:
-            return try contentResult(for: attribute, of: customer, call, state)
+        case .consent(let category):
+            let key = BloomreachCustomerKey(project: try call.project().token, number: customer.number)
+            return ["success": true, "value": .bool(state.content.consent(to: category, of: key))]
+        case .computed(let kind, let id):
+            let computed = call.vendor.content[try call.project().token].computed
+            guard let attribute = computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) }) else {
+                throw Refused(
+                    .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
+                    because: "the project has no \(kind.rawValue) \(id.shown)",
+                    known: computed.filter { $0.kind == kind }.map(\.id))
+            }
+            return ["success": true, "value": attribute.value(for: customer.number)]
+        case .recommendation(let order):
+            let catalog = call.vendor.content[try call.project().token].recommendations
+            guard let items = catalog.items(order, for: customer.number) else {
+                return ["success": false, "error": "Not Found"]
+            }
+            return ["success": true, "value": .array(items)]
         }
     }
 
@@ -147,7 +163,7 @@ extension Bloomreach {
     /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
     static func anonymizeCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (customer, _) = try customer(call, state) { _ in }
-        state.anonymize(customer.number, in: try call.project().token)
+        state.anonymize(BloomreachCustomerKey(project: try call.project().token, number: customer.number))
         return .json(["success": true])
     }
 
@@ -215,19 +231,16 @@ enum BloomreachAttribute: Sendable {
         + Computation.allCases.map(\.rawValue).joined(separator: ", ") + ", with the members of that type"
 
     /// Reads one element of `attributes`; `nil` if its type is unknown or it lacks a required member.
-    init?(_ value: JSON) {
+    static func read(_ value: JSON) -> BloomreachAttribute? {
         guard let object = value.object, let type = object["type"]?.string else { return nil }
         func text(_ name: String) -> String? { object[name]?.string }
-        let attribute: BloomreachAttribute? =
-            switch type {
-            case "property": text("property").map { .property($0) }
-            case "id": text("id").map { .id($0) }
-            case "consent": text("category").map { .consent(category: $0) }
-            case "recommendation": BloomreachRecommendationOrder(attribute: object).map { .recommendation($0) }
-            default: Computation(rawValue: type).flatMap { kind in text("id").map { .computed(kind, id: $0) } }
-            }
-        guard let attribute else { return nil }
-        self = attribute
+        return switch type {
+        case "property": text("property").map { .property($0) }
+        case "id": text("id").map { .id($0) }
+        case "consent": text("category").map { .consent(category: $0) }
+        case "recommendation": BloomreachRecommendationOrder(attribute: object).map { .recommendation($0) }
+        default: Computation(rawValue: type).flatMap { kind in text("id").map { .computed(kind, id: $0) } }
+        }
     }
 }
 
@@ -263,37 +276,6 @@ struct BloomreachRecommendationOrder: Sendable {
     }
 }
 
-/// Attributes whose values are content.
-extension Bloomreach {
-    /// The result of an attribute that is neither a property nor an id: its object in `results`.
-    static func contentResult(
-        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall, _ state: State
-    ) throws(Refused) -> JSON {
-        let project = try call.project().token
-        let content = call.vendor.content[project]
-        let key = BloomreachCustomerKey(project: project, number: customer.number)
-        switch attribute {
-        case .property, .id: return ["success": false, "error": "Not Found"]
-        case .consent(let category):
-            return ["success": true, "value": .bool(state.content.consent(to: category, of: key))]
-        case .computed(let kind, let id):
-            guard let attribute = content.computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) })
-            else {
-                throw Refused(
-                    .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
-                    because: "the project has no \(kind.rawValue) \(id.shown)",
-                    known: content.computed.filter { $0.kind == kind }.map(\.id))
-            }
-            return ["success": true, "value": attribute.value(for: customer.number)]
-        case .recommendation(let order):
-            guard let items = content.recommendations.items(order, for: customer.number) else {
-                return ["success": false, "error": "Not Found"]
-            }
-            return ["success": true, "value": .array(items)]
-        }
-    }
-}
-
 /// An attribute that the vendor computes per customer: a segmentation, an expression, an aggregate or a prediction.
 ///
 /// Nothing is computed here; the fixture gives the results.
@@ -306,7 +288,7 @@ struct ComputedAttribute: Sendable {
     func value(for customer: Int) -> JSON { values[customer] ?? otherwise }
 
     /// Reads an entry of `content/computed-attributes.yaml`.
-    init(_ node: FixtureNode, of project: String, _ directory: ContentDirectory) throws(FixtureProblem) {
+    init(_ node: FixtureNode, of project: String, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
         let entry = try node.mapping("type", "id", "otherwise", "values")
         let type = try entry.required("type")
         try ContentShape.word(BloomreachAttribute.Computation.allCases.map(\.rawValue)).check(type)
@@ -316,7 +298,7 @@ struct ComputedAttribute: Sendable {
         id = try idNode.string()
         otherwise = try entry["otherwise"]?.json() ?? .null
         guard let list = entry["values"] else { return }
-        for (customer, entry) in try directory.entries(list, of: project, "value") {
+        for (customer, entry) in try accounts.entries(list, of: project, "value") {
             values[customer.number] = try entry.required("value").json()
         }
     }

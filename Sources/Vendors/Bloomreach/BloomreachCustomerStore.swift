@@ -45,14 +45,21 @@ struct BloomreachCustomerStore: Sendable {
     // MARK: - Whole records
 
     /// Replaces the customer with the same number, and takes over its ids from other customers.
-    mutating func put(_ customer: BloomreachCustomer, isOfFixtures: Bool) {
+    mutating func put(_ customer: BloomreachCustomer) {
         remove(customer.number)
-        for id in customer.names {
-            if let other = owner(of: id) { edit(other) { $0.take(away: id) } }
-        }
+        for id in customer.names { if let other = owner(of: id) { edit(other) { $0.take(away: id) } } }
         lastSequence = customer.events.entries.reduce(lastSequence) { max($0, $1.sequence) }
-        // Without a fixture customer of this number, the customer counts as created by calls.
-        if isOfFixtures { table.put(customer) } else { table.store(customer) }
+        table.store(customer)
+    }
+
+    /// The fixtures' customers with the numbers they have here, matched by first id; `nil` for a removed one.
+    func matches(with start: BloomreachCustomerStore) -> [(old: BloomreachCustomer, name: BloomreachID, number: Int?)] {
+        let all = start.all
+        var claimed: Set<Int> = []
+        // Customers with hard ids first: a cookie may have moved to one of them.
+        return (all.filter { !$0.isAnonymous } + all.filter(\.isAnonymous)).compactMap { old in
+            old.name.map { name in (old, name, owner(of: name).flatMap { claimed.insert($0).inserted ? $0 : nil }) }
+        }
     }
 
     /// Continues customer numbers and event sequence from here, unless they are already higher.
@@ -68,7 +75,7 @@ struct BloomreachCustomerStore: Sendable {
     /// - Parameter number: the number it gets.
     /// - Returns: why it was not added.
     mutating func add(_ record: BloomreachCustomerRecord, as number: inout Int) -> String? {
-        number = record.number ?? nextNumber
+        number = record.number ?? table.nextNumber()
         if table[number] != nil { return "another customer has the number \(number)" }
         var customer = BloomreachCustomer(number: number)
         (customer.ids, customer.cookies) = (BloomreachIDs(hard: record.ids), record.cookies)
@@ -89,32 +96,19 @@ struct BloomreachCustomerStore: Sendable {
         return nil
     }
 
-    /// A customer in the form that ``add(_:as:)`` reads.
-    ///
-    /// - Parameter name: its first id in the fixtures, if it has one and it matters.
-    func record(of customer: BloomreachCustomer, name: BloomreachID? = nil) -> JSON {
-        BloomreachCustomerRecord(
-            number: customer.number, ids: customer.ids.hard, cookies: customer.cookies, properties: customer.properties,
-            events: customer.events.entries.map(\.event), name: name
-        ).json(.changes)
-    }
-
     /// Writes the rows of customers that differ from `start`, the fixtures' ones.
     ///
     /// - Returns: the changes, without customers that calls created.
     mutating func codeRows(_ coder: inout RecordCoder, since start: BloomreachCustomerStore) -> BloomreachChanges {
         var names: [Int: BloomreachID] = [:]
-        let changes = BloomreachChanges(exporting: self, since: start, withCreated: false)
+        let changes = BloomreachChanges(of: self, since: start, isExport: true, withCreated: false)
         for changed in changes.customers { names[changed.customer.number] = changed.name }
-        let store = self
-        coder.rows("customers", &table) { store.record(of: $0, name: names[$0.number]) }
+        coder.rows("customers", &table) { $0.record(name: names[$0.number]) }
         return changes
     }
 
-    private var nextNumber: Int { table.nextNumber() }
-
     mutating func make() -> Int {
-        let number = nextNumber
+        let number = table.nextNumber()
         table.store(BloomreachCustomer(number: number))
         return number
     }
@@ -260,5 +254,26 @@ extension BloomreachState {
             projects[project, default: .init()].customers.give(cookie: cookie, to: number)
         }
         return number
+    }
+
+    /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
+    mutating func store(
+        _ event: BloomreachEvent, of ids: BloomreachIDs, in project: String
+    ) throws(Bloomreach.Refused) {
+        let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
+        change(project) { $0.customers.track(event, by: number) }
+    }
+
+    /// Stores properties for the customer that the ids name; null is a value like any other (ours).
+    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(Bloomreach.Refused)
+    {
+        var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
+        let known = placement.customer.flatMap { projects[project]?.customers[$0] }
+        try BloomreachCustomer.checkRoom(for: properties, besides: known)
+        let number = placement.customer ?? change(project) { $0.customers.make() }
+        // Before merging a guest, whose properties only fill the remaining room.
+        if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
+        placement.customer = number
+        settle(placement, in: project)
     }
 }

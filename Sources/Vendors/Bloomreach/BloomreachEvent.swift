@@ -31,6 +31,11 @@ extension JSON {
         // The value is always finite; otherwise write it in the plain form.
         (try? JSON.parse("\(value)".utf8)) ?? .number(JSONNumber(value))
     }
+
+    init?(kept text: some Collection<UInt8>) {
+        guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
+        self = value
+    }
 }
 
 /// The events of one customer, in order of arrival.
@@ -110,14 +115,13 @@ struct BloomreachEventExpectation {
         properties = try (entry["properties"]?.members() ?? []).map { (member) throws(FixtureProblem) in
             (member.name, try ValueMatcher(member.value))
         }
-        let atLeast = try entry["at_least"].map { node throws(FixtureProblem) in try node.ordinal() }
-        let atMost = try entry["at_most"].map { node throws(FixtureProblem) in try node.ordinal() }
+        let (atLeast, atMost) = (try entry["at_least"]?.ordinal(), try entry["at_most"]?.ordinal())
         if let node = entry["exactly"] {
             guard atLeast == nil, atMost == nil else {
                 throw node.nameProblem("exactly cannot be combined with at_least or at_most")
             }
-            (minimum, maximum) = (try node.ordinal(), try node.ordinal())
-            bounds = "exactly \(minimum)"
+            minimum = try node.ordinal()
+            (maximum, bounds) = (minimum, "exactly \(minimum)")
             return
         }
         (minimum, maximum) = (atLeast ?? (atMost == nil ? 1 : 0), atMost)
@@ -127,24 +131,20 @@ struct BloomreachEventExpectation {
         bounds = JournalExpectation.bounds(minimum, maximum)
     }
 
-    /// The data to check an expectation against.
-    struct Evidence {
-        let customers: [BloomreachCustomer]
-        let clicks: [BloomreachEvent]
-        /// The ids of the customer, if the expectation is about one.
-        var ids: BloomreachIDs?
-        /// The customers whom the expectation is not about.
-        var others: () -> [BloomreachCustomer] = { [] }
-    }
-
     /// The result of the expectation.
     ///
+    /// - Parameters:
+    ///   - ids: those of the customer, if the expectation is about one.
+    ///   - others: the customers whom it is not about.
     /// - Throws: a refusal that names the closest events, or the excess ones.
-    func verdict(on evidence: Evidence) throws(ControlRefusal) -> JSON {
-        let tally = try tally(of: evidence)
+    func verdict(
+        on customers: [BloomreachCustomer], _ clicks: [BloomreachEvent], of ids: BloomreachIDs?,
+        besides others: () -> [BloomreachCustomer]
+    ) throws(ControlRefusal) -> JSON {
+        let tally = try tally(of: customers, clicks)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
-            let elsewhere = tally.count < minimum ? elsewhere(evidence) : nil
-            throw ControlRefusal(complaint(about: tally, isOfOne: evidence.ids != nil, elsewhere))
+            let elsewhere = tally.count < minimum ? ids.flatMap { self.elsewhere($0, others()) } : nil
+            throw ControlRefusal(complaint(about: tally, isOfOne: ids != nil, elsewhere))
         }
         return [
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
@@ -155,15 +155,17 @@ struct BloomreachEventExpectation {
     /// ours: enough for a million events with ten members each and texts of some length.
     private static let mostSteps = 100_000_000
 
-    private func tally(of evidence: Evidence) throws(ControlRefusal) -> Tally {
+    private func tally(
+        of customers: [BloomreachCustomer], _ clicks: [BloomreachEvent] = []
+    ) throws(ControlRefusal) -> Tally {
         var tally = Tally()
         var budget = WorkBudget(steps: Self.mostSteps)
-        for customer in evidence.customers {
+        for customer in customers {
             for entry in customer.events.entries where budget.spend(onBytes: entry.properties.count) {
                 judge(entry.event, entry.type, of: customer.number, &tally, &budget)
             }
         }
-        for click in evidence.clicks { judge(click, click.type, of: nil, &tally, &budget) }
+        for click in clicks { judge(click, click.type, of: nil, &tally, &budget) }
         try ControlRefusal.require(
             !budget.isSpent,
             "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is")
@@ -190,11 +192,8 @@ struct BloomreachEventExpectation {
     }
 
     /// The events of other customers that would have met the expectation; `nil` for none.
-    private func elsewhere(_ evidence: Evidence) -> String? {
-        let others = evidence.others()
-        guard let ids = evidence.ids, let tally = try? tally(of: Evidence(customers: others, clicks: [])),
-            tally.count > 0
-        else { return nil }
+    private func elsewhere(_ ids: BloomreachIDs, _ others: [BloomreachCustomer]) -> String? {
+        guard let tally = try? tally(of: others), tally.count > 0 else { return nil }
         let owners = others.filter { tally.owners.contains($0.number) }.map { owner in
             let names = owner.names.prefix(1).map { name in
                 let difference = ids[name.name].flatMap { Nearest.difference(name.value, $0) }

@@ -91,8 +91,8 @@ extension Bloomreach: FieldDialect {
 }
 
 extension Refusal<BloomreachFailure> {
-    static func invalidField(_ name: String, because reason: String) -> Bloomreach.Refused {
-        Bloomreach.Refused(.invalidField, ["field": .string(name)], because: reason)
+    static func invalidField(_ name: String, because reason: String) -> Refusal {
+        Refusal(.invalidField, ["field": .string(name)], because: reason)
     }
 }
 
@@ -121,15 +121,13 @@ extension FieldReader {
 
 extension Call<Bloomreach> {
     /// The project whose data the call uses; authentication rejects a call without one.
-    func project() throws(Bloomreach.Refused) -> BloomreachProject {
+    func project() throws(Refused) -> BloomreachProject {
         guard let project = credentials.project else { throw Refused(.unknownProject) }
         return project
     }
 
     /// The body of a call about one customer, with the ids that name the customer.
-    func customerBody(
-        isRequired: Bool = true
-    ) throws(Bloomreach.Refused) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
+    func customerBody(isRequired: Bool = true) throws(Refused) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
         let body = try body().passing("customer_ids", as: "object")
         return (body, try customerIDs(of: body, isRequired: isRequired))
     }
@@ -137,7 +135,7 @@ extension Call<Bloomreach> {
     /// What `read` makes of the body of a call about one customer, and the ids that the sender may speak for.
     mutating func ofCustomer<Value>(
         _ read: (inout FieldReader) -> Value
-    ) throws(Bloomreach.Refused) -> (owner: BloomreachIDs, Value) {
+    ) throws(Refused) -> (owner: BloomreachIDs, Value) {
         let (body, ids) = try customerBody()
         let value = try body.read(read)
         return (try bind(ids), value)
@@ -148,7 +146,7 @@ extension Call<Bloomreach> {
     /// - Parameter isRequired: whether the body must name a customer, unless a token does.
     /// - Throws: ``BloomreachFailure/invalidField``, ``BloomreachFailure/unknownIDName`` with switch `unknown-ids`, and
     ///   ``BloomreachFailure/noCustomerIDs``.
-    func customerIDs(of body: Fields<Bloomreach>, isRequired: Bool = true) throws(Bloomreach.Refused) -> BloomreachIDs {
+    func customerIDs(of body: Fields<Bloomreach>, isRequired: Bool = true) throws(Refused) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = body.object.present("customer_ids") { ids = try self.ids(value, of: "customer_ids") }
         if ids.isEmpty, isRequired, credentials.token == nil {
@@ -162,12 +160,10 @@ extension Call<Bloomreach> {
         return ids
     }
 
-    func ids(_ value: JSON, of field: String) throws(Bloomreach.Refused) -> BloomreachIDs {
+    func ids(_ value: JSON, of field: String) throws(Refused) -> BloomreachIDs {
         let ids: BloomreachIDs
-        do {
-            ids = try BloomreachIDs(value)
-        } catch {
-            throw .invalidField(field, because: "\(field): \(error)")
+        do { ids = try BloomreachIDs(value) } catch {
+            throw .invalidField(field, because: "\(field): \(error.text)")
         }
         if switches.unknownIDs == .reject {
             let project = try project()

@@ -35,12 +35,8 @@ struct Inbox: Sendable, Hashable {
     func listed(for application: String, at moment: Moment, since start: Moment, above stamp: Int) -> [InboxMessage] {
         // Among equal times the latest arrival comes first; reversed first, since sorting is stable.
         messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
-            .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()
-            .sorted {
-                let (one, other) = ($0.element.created, $1.element.created)
-                return one == other ? $0.offset < $1.offset : one > other
-            }
-            .map(\.element.message)
+            .map { (message: $0, created: $0.createTime.number(since: start).double) }
+            .sorted { $0.created > $1.created }.map(\.message)
     }
 
     /// Adds a message with a fresh stamp; the caller guarantees that its id is new.
@@ -88,7 +84,7 @@ struct Inbox: Sendable, Hashable {
 
 // MARK: - Fixtures, exports and reloads
 
-extension Inbox: ContentPart {
+extension Inbox: CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("epoch", &epoch, in: 0...Self.mostChanges)
         coder.member("counter", &counter, in: 0...Self.mostChanges)
@@ -134,19 +130,14 @@ extension Inbox: ContentPart {
                 if isNew, !inbox.isFull { inbox.add(message) }
                 continue
             }
-            guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before)
+            guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before),
+                let index = inbox.index(of: message.id)
             else { continue }
-            inbox.replace(mine, with: message)
+            inbox.messages[index] = message
+            inbox.messages[index].isRead = mine.isRead || message.isRead
+            inbox.messages[index].stamp = inbox.nextChange()
         }
         return inbox
-    }
-
-    private mutating func replace(_ mine: InboxMessage, with message: InboxMessage) {
-        guard let index = index(of: mine.id) else { return }
-        var message = message
-        message.isRead = mine.isRead || message.isRead
-        message.stamp = nextChange()
-        messages[index] = message
     }
 }
 
@@ -166,7 +157,7 @@ extension Bloomreach {
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
         }
-        let inbox = state.content.inboxes[customer]
+        let inbox = state.content[customer].inbox
         let stamp = try call.stamp(after: token, of: inbox, customer.number)
         let start = state.content.begin(at: call.moment)
         let messages = inbox.listed(
@@ -193,14 +184,14 @@ extension Bloomreach {
             throw Refused(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
-        var inbox = customer.map { state.content.inboxes[$0] } ?? Inbox()
+        var inbox = customer.map { state.content[$0].inbox } ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
             throw Refused(
                 .messageNotFound, because: "the inbox has no message \(unknown.shown)",
                 known: inbox.messages.lazy.map(\.id))
         }
         inbox.markRead(messages)
-        if let customer { state.content.inboxes[customer] = inbox }
+        if let customer { state.content[customer].inbox = inbox }
         return .json(["success": true])
     }
 }
@@ -210,9 +201,7 @@ extension Call<Bloomreach> {
     ///
     /// - Throws: ``BloomreachFailure/syncTokenStale`` and ``BloomreachFailure/syncTokenUnknown``, unless switch
     ///   `sync-token-check` makes such clients fetch in full.
-    fileprivate mutating func stamp(
-        after text: String, of inbox: Inbox, _ customer: Int
-    ) throws(Bloomreach.Refused) -> Int {
+    fileprivate mutating func stamp(after text: String, of inbox: Inbox, _ customer: Int) throws(Refused) -> Int {
         if text.isEmpty { return 0 }
         let position = inbox.position(of: text, customer)
         let failure: BloomreachFailure? =
@@ -233,15 +222,6 @@ extension Call<Bloomreach> {
             throw Refused(failure, because: "sync_token: found \(text.shown); expected \(expected). \(position.note)")
         }
         return if case .current(let stamp) = position { stamp } else { 0 }
-    }
-}
-
-extension BloomreachState {
-    /// The customer whose inbox the ids name: only customers with a hard id have one, so a cookie does not count
-    /// (documented, reference page of the app inbox).
-    fileprivate func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
-        projects[project.token]?.customers.customer(hard: ids)
-            .map { BloomreachCustomerKey(project: project.token, number: $0.number) }
     }
 }
 
@@ -301,4 +281,107 @@ extension Inbox {
     }
 
     func token(for customer: Int) -> SyncToken { SyncToken(customer: customer, epoch: epoch, counter: counter) }
+}
+
+struct InboxMessage: Sendable, Hashable {
+    private(set) var id = ""
+    /// `push` or `html`; the SDKs drop any other type.
+    private(set) var type = ""
+    /// `nil` for a message that fits every application.
+    private(set) var applicationID: String?
+    private(set) var createTime = ContentTime.after(seconds: 0)
+    var expireTime = ContentTime.after(seconds: 0)
+    private(set) var content: JSON = [:]
+    var isRead = false
+    /// The number of the change that last touched the message.
+    var stamp = 0
+    /// The size of the message, in bytes of text.
+    private(set) var byteCount = 0
+
+    /// The message as sent in a sandbox that began at `start`. Source: observed, both SDKs.
+    func json(since start: Moment) -> JSON {
+        [
+            "id": .string(id), "type": .string(type), "is_read": .bool(isRead),
+            "create_time": .number(createTime.number(since: start)),
+            "expire_time": .number(expireTime.number(since: start)), "content": content,
+        ]
+    }
+
+    /// Whether clients of that application see the message at a moment, in a sandbox that began at `start`.
+    func isListed(for application: String, at moment: Moment, since start: Moment) -> Bool {
+        (applicationID ?? application).hasSameBytes(as: application)
+            && expireTime.number(since: start).double > moment.unixSeconds
+    }
+
+    /// Whether both have the same content, regardless of read flag and stamp.
+    func hasSameContent(as other: InboxMessage) -> Bool {
+        var other = other
+        (other.isRead, other.stamp) = (isRead, stamp)
+        return self == other
+    }
+}
+
+// MARK: - As a record
+
+/// Messages as fixtures list them; exports add what only the server knows.
+extension InboxMessage: CodedRecord {
+    /// The default lifetime of a message that an action sends (ours): 30 days.
+    private static let usualLifeInSeconds = 2_592_000.0
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.writesLast("application_id", "stamp")
+        coder.reading { (mapping) throws(FixtureProblem) in try Self.shape.check(mapping.node) }
+        coder.member("id", &id)
+        coder.member("type", &type)
+        coder.member("application_id", &applicationID)
+        coder.member("is_read", &isRead, or: false)
+        coder.time("create_time", &createTime, later: 0)
+        coder.time("expire_time", &expireTime, later: Self.usualLifeInSeconds)
+        coder.member("content", &content)
+        if coder.extent != nil { coder.member("stamp", &stamp, in: 0...Inbox.mostChanges) }
+        guard coder.isReading else { return }
+        byteCount = content.bytes.count + id.utf8.count + (applicationID?.utf8.count ?? 0) + 64
+        let contentShape = type == "html" ? Self.htmlContent : Self.pushContent
+        coder.reading { (mapping) throws(FixtureProblem) in try contentShape.check(try mapping.required("content")) }
+        coder.check(
+            byteCount <= Inbox.messageByteLimit,
+            or: "the message has \(byteCount) bytes; expected at most \(Inbox.messageByteLimit)")
+    }
+
+    private static let shape = ContentShape.open([
+        .required("id", .name), .required("type", .word(["push", "html"])), .optional("application_id", .name),
+        .optional("is_read", .bool), .optional("create_time", .time), .optional("expire_time", .time),
+        .required("content", .open([])),
+    ])
+
+    /// Unknown members are passed on, since the vendor's campaigns have more than these.
+    private static let everyContent: [ContentField] =
+        ContentField.optional(["title", "image", "source"], .optional(.text)) + [
+            .nullable("attributes", .open([])), .nullable("url_params", .mappings),
+            .nullable("has_tracking_consent", .bool), .nullable("consent_category_tracking", .text),
+            .nullable("silent", .bool),
+        ]
+
+    private static let pushAction = ContentShape.optional(.word(["app", "browser", "deeplink"]))
+
+    private static let pushContent = ContentShape.open(
+        everyContent + [
+            .nullable("message", .text), .optional("action", pushAction), .nullable("url", .text),
+            .nullable(
+                "actions",
+                .list(of: .open([.optional("action", pushAction), .nullable("title", .text), .nullable("url", .text)]))),
+        ])
+
+    /// A message without HTML could not be shown (ours).
+    private static let htmlContent = ContentShape.open(
+        everyContent + [.required("message", .text), .nullable("pre_header", .text)])
+}
+
+extension RecordCoder {
+    /// A time of content. In an action, an absent or relative one is based on the moment.
+    fileprivate mutating func time(_ name: String, _ value: inout ContentTime, later: Double) {
+        guard case .order(let moment) = form else { return member(name, &value) }
+        member(name, &value, or: .at(JSONNumber(moment.unixSeconds + later)))
+        value = .at(value.number(since: moment))
+    }
 }

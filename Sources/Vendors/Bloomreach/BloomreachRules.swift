@@ -215,9 +215,9 @@ extension Bloomreach {
         guard facts.acceptsKeys, let project = facts.project else { return nil }
         guard let key = project.privateKey(id) else { return .notJudged }
         finding?.expected = .text("the secret of private key \(id)")
-        if key.text.hasSameBytes(as: secret) { return .passed }
+        if key.secret.text.hasSameBytes(as: secret) { return .passed }
         finding?.found = facts.accounts?.shown(secret: secret)
-        finding?.note = secret.credentialMistake(among: [(key.text, "the secret of private key \(id)")])
+        finding?.note = secret.credentialMistake(among: [(key.secret.text, "the secret of private key \(id)")])
         return .failed
     }
 
@@ -237,28 +237,7 @@ extension Bloomreach {
         finding?.expected = .text(permission.rawValue)
         return finding.judge(.anyOf(key.permissions.map(\.rawValue).sorted()), key.permissions.contains(permission))
     }
-}
 
-extension BloomreachFacts {
-    /// Whether keys are checked: only if the request names a known project.
-    fileprivate var acceptsKeys: Bool { project != nil && presented?.address?.isStream == false }
-}
-
-/// The ids of a token and of the request, and whether they agree.
-struct BloomreachBinding: RuleFacts {
-    typealias Failure = BloomreachFailure
-
-    let owner: BloomreachIDs
-    /// The ids of the request; `nil` if it names no customer.
-    var ids: BloomreachIDs?
-    var holds = true
-    let isStream: Bool
-
-    var compact: CompactToken? { nil }
-    var failure: BloomreachFailure { isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch }
-}
-
-extension Bloomreach {
     static let bindingRules = RuleList([
         TokenRule<BloomreachBinding>(
             "token-ids", expects: .text("the ids of the token"),
@@ -277,6 +256,20 @@ extension Bloomreach {
     ])
 }
 
+/// The ids of a token and of the request, and whether they agree.
+struct BloomreachBinding: RuleFacts {
+    typealias Failure = BloomreachFailure
+
+    let owner: BloomreachIDs
+    /// The ids of the request; `nil` if it names no customer.
+    var ids: BloomreachIDs?
+    var holds = true
+    let isStream: Bool
+
+    var compact: CompactToken? { nil }
+    var failure: BloomreachFailure { isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch }
+}
+
 /// A token's ids are compared with those of the request, whatever the stored records say. Nothing is remembered (ours),
 /// since each request carries its ids: the ids sent with a token can make it invalid.
 extension Call<Bloomreach> {
@@ -286,7 +279,7 @@ extension Call<Bloomreach> {
     ///
     /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
     /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
-    mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(Bloomreach.Refused) -> BloomreachIDs {
+    mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(Refused) -> BloomreachIDs {
         if isWrite { try checkPermission(of: .customerIDs, ids.names) }
         guard let owner = credentials.ids else { return ids }
         let isStream = credentials.isStream
@@ -303,7 +296,7 @@ extension Call<Bloomreach> {
     }
 
     /// Records whether the token belongs to the ids, and throws if not.
-    mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(Bloomreach.Refused) {
+    mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(Refused) {
         let binding = BloomreachBinding(owner: owner, ids: ids, holds: holds, isStream: credentials.isStream)
         findings.judge(binding, by: Bloomreach.bindingRules)
         if !holds {
@@ -330,18 +323,16 @@ extension Call<Bloomreach> {
     }
 
     /// Checks that the stream, if it is one, lets these names in. A private stream's secret counts like a token (ours).
-    func checkPermission(
-        of kind: BloomreachStreamPermissions.Kind, _ names: some Sequence<String>
-    ) throws(Bloomreach.Refused) {
+    func checkPermission(of kind: BloomreachStreamPermissions.Kind, _ names: some Sequence<String>) throws(Refused) {
         guard let stream = credentials.stream else { return }
         let isSigned = credentials.token != nil || stream.isPrivate || stream.signingKeys.isEmpty
         for name in names {
             var refused: String { "\(stream.id) accepts \(kind.phrase) \(name.shown)" }
             let rule = stream.permissions.rule(for: name, kind)
-            try Bloomreach.Refused.require(
+            try Refused.require(
                 rule != .deny, .streamPermissionDenied,
                 "\(refused) from nobody; expected a name that its \(kind.rawValue) permissions allow")
-            try Bloomreach.Refused.require(
+            try Refused.require(
                 rule == .allow || isSigned, .streamSignatureRequired,
                 "\(refused) only with a token; expected Authorization: Bearer with one")
         }

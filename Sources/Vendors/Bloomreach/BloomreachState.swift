@@ -2,16 +2,16 @@ import Emulation
 import JSON
 
 struct BloomreachState: Sendable {
-    var projects: [String: BloomreachRecords] = [:]
+    var projects: [String: BloomreachRecords]
     var content: BloomreachContentState
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
-        for (token, customers) in accounts.customers { projects[token] = BloomreachRecords(customers: customers) }
+        projects = accounts.customers.mapValues(BloomreachRecords.init(customers:))
         self.content = content.initialState
     }
 
     var size: StateSize {
-        projects.values.reduce(into: StateSize(bytes: content.inboxes.byteCount)) { $0 += $1.size }
+        projects.values.reduce(into: StateSize(bytes: content.byteCount)) { $0 += $1.size }
     }
 
     func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
@@ -20,6 +20,13 @@ struct BloomreachState: Sendable {
 
     func customer(_ ids: BloomreachIDs, of project: BloomreachProject) -> BloomreachCustomer? {
         projects[project.token]?.customers.customer(ids)
+    }
+
+    /// The customer whose inbox the ids name: only customers with a hard id have one, so a cookie does not count
+    /// (documented, reference page of the app inbox).
+    func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
+        projects[project.token]?.customers.customer(hard: ids)
+            .map { BloomreachCustomerKey(project: project.token, number: $0.number) }
     }
 
     mutating func change<Value>(_ project: String, _ change: (inout BloomreachRecords) -> Value) -> Value {
@@ -34,15 +41,30 @@ struct BloomreachState: Sendable {
             into: BloomreachCustomerKey(project: project, number: other))
     }
 
-    mutating func remove(_ number: Int, in project: String) {
-        change(project) { $0.customers.remove(number) }
-        content.forget(customer: BloomreachCustomerKey(project: project, number: number))
+    mutating func remove(_ customer: BloomreachCustomerKey) {
+        change(customer.project) { $0.customers.remove(customer.number) }
+        content.forget(customer)
     }
 
     /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
-    mutating func anonymize(_ number: Int, in project: String) {
-        change(project) { $0.customers.anonymize(number) }
-        content.anonymize(BloomreachCustomerKey(project: project, number: number))
+    mutating func anonymize(_ customer: BloomreachCustomerKey) {
+        change(customer.project) { $0.customers.anonymize(customer.number) }
+        content.anonymize(customer)
+    }
+
+    /// The content of another state, for those of its customers that exist here too.
+    ///
+    /// Customers are matched by their first id: their numbers may differ under other fixtures.
+    func content(of start: BloomreachState) -> BloomreachContentState {
+        var numbers: [BloomreachCustomerKey: BloomreachCustomerKey] = [:]
+        for (token, records) in start.projects {
+            for (old, _, number) in projects[token]?.customers.matches(with: records.customers) ?? [] {
+                numbers[BloomreachCustomerKey(project: token, number: old.number)] = number.map {
+                    BloomreachCustomerKey(project: token, number: $0)
+                }
+            }
+        }
+        return start.content.renumbered { numbers[$0] }
     }
 }
 
@@ -93,13 +115,6 @@ struct BloomreachNewest: Sendable {
     }
 }
 
-extension JSON {
-    init?(kept text: some Collection<UInt8>) {
-        guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
-        self = value
-    }
-}
-
 /// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
 extension Bloomreach: RecordedVendor {
     func size(of state: State) -> StateSize { state.size }
@@ -111,44 +126,61 @@ extension Bloomreach: RecordedVendor {
         if extent == .whole, coder.isReading { state.projects = [:] }
         var seen: Set<String> = []
         coder.list("projects", of: BloomreachProjectRecord.self, projects, isRequired: true) { project in
-            guard accounts.project(project.token) != nil else {
+            guard let known = accounts.project(project.token) else {
                 let hint = Nearest.hint(to: project.token, among: accounts.projects.map(\.token))
                 return "no project has the token \(project.token)\(hint)"
             }
             if !seen.insert(project.token).inserted { return "project \(project.token) occurs twice" }
-            state.take(project, extent, over: initialState)
+            let start = initialState.customers(of: known)
+            let changes = project.changes(since: start)
+            var records = project.records
+            records.customers =
+                extent == .whole ? start.replaced(by: changes) : state.customers(of: known).with(changes)
+            state.projects[project.token] = records
             return nil
         }
-        let start = extent == .changes ? initialState : nil
-        let content = coder.isReading ? nil : state.exportContent(since: start)
-        coder.note(isChanged: content != nil)
-        var nothing: Void = ()
-        coder.member("content", &nothing, or: .some(()), write: { content ?? .null }) { _ in }
-        coder.reading { (mapping) throws(FixtureProblem) in
-            try state.importContent(mapping["content"], over: extent == .changes ? current : nil)
+        codeContent(of: &state, &coder, since: extent == .whole ? nil : coder.isReading ? current : initialState)
+    }
+
+    /// - Parameter start: the state whose content is overlaid, or left out; `nil` for all content.
+    private func codeContent(of state: inout State, _ coder: inout RecordCoder, since start: State?) {
+        let start = start.map { state.content(of: $0) }
+        let known = coder.isReading ? start ?? BloomreachContentState() : state.content
+        let record = BloomreachContentRecord(known, since: start, of: state)
+        let changes = start == nil ? .some(record.json(.changes)) : record.changes
+        let written = coder.isReading ? JSON?.none : changes
+        coder.note(isChanged: written != nil)
+        var read = record
+        coder.member("content", &read, or: record, write: { _ in written ?? .null }) { (node) throws(FixtureProblem) in
+            var read = record
+            if try !node.json().isNull { try read.read(node, .export(.changes)) }
+            return read
         }
+        if coder.isReading { state.content = read.content }
     }
 
     /// Writes the rows of each project, where calls changed it.
     private func writeRows(of state: inout State, _ coder: inout RecordCoder) {
         coder.nested("projects", keys: accounts.projects.map(\.token)) { token, coder in
             let start = initialState.projects[token]?.customers ?? BloomreachCustomerStore()
-            state.change(token) { $0.code(&coder, token, since: start) }
+            state.change(token) { records in
+                let changes = records.customers.codeRows(&coder, since: start)
+                coder.note(isChanged: !changes.isEmpty(since: start) || !records.isQuiet)
+                var record = BloomreachProjectRecord(token, records, changes)
+                record.code(&coder)
+            }
         }
-        let current = state
-        coder.nested("content") { current.codeContent(&$0, since: initialState) }
+        var content = BloomreachContentRecord(state.content, since: state.content(of: initialState), of: state)
+        coder.nested("content") { content.code(&$0) }
     }
 
     private func exported(_ state: State, _ extent: StateExtent) -> [JSON] {
         accounts.projects.compactMap { project in
             let records = state.projects[project.token] ?? BloomreachRecords()
-            guard extent == .changes else {
-                return BloomreachProjectRecord(project.token, records, changes: nil).json(extent)
-            }
-            let start = initialState.customers(of: project)
-            let changes = BloomreachChanges(exporting: records.customers, since: start)
-            if changes.isEmpty(since: start), records.isQuiet { return nil }
-            return BloomreachProjectRecord(project.token, records, changes: changes).json(extent)
+            let start = extent == .changes ? initialState.customers(of: project) : BloomreachCustomerStore()
+            let changes = BloomreachChanges(of: records.customers, since: start, isExport: true)
+            if extent == .changes, changes.isEmpty(since: start), records.isQuiet { return nil }
+            return BloomreachProjectRecord(project.token, records, changes).json(extent)
         }
     }
 
@@ -161,30 +193,11 @@ extension Bloomreach: RecordedVendor {
             fresh.customers = initialState.customers(of: project).with(changes)
             adopted.projects[project.token] = fresh
         }
-        adopted.adoptContent(of: state, from: old.initialState, to: initialState)
+        let content = state.content.following(
+            adopted.content(of: initialState), insteadOf: adopted.content(of: old.initialState))
+        let projects = adopted.projects
+        adopted.content = content.renumbered { projects[$0.project]?.customers[$0.number] == nil ? nil : $0 }
         return adopted
-    }
-}
-
-extension BloomreachState {
-    fileprivate mutating func take(
-        _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
-    ) {
-        let start = initial.projects[project.token]?.customers ?? BloomreachCustomerStore()
-        let changes = project.changes(since: start)
-        var records = project.records
-        records.customers =
-            extent == .whole ? changes.whole(start) : projects[project.token, default: .init()].customers.with(changes)
-        projects[project.token] = records
-    }
-}
-
-extension BloomreachRecords {
-    fileprivate mutating func code(_ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore) {
-        let changes = customers.codeRows(&coder, since: start)
-        coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
-        var record = BloomreachProjectRecord(token, self, changes: changes)
-        record.code(&coder)
     }
 }
 
@@ -196,10 +209,8 @@ private struct BloomreachProjectRecord: CodedRecord {
 
     init() {}
 
-    /// - Parameter changes: the differences from the fixtures; `nil` for everything.
-    init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
-        (self.token, self.records) = (token, records)
-        self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomerStore())
+    init(_ token: String, _ records: BloomreachRecords, _ changes: BloomreachChanges) {
+        (self.token, self.records, self.changes) = (token, records, changes)
     }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -227,9 +238,7 @@ private struct BloomreachProjectRecord: CodedRecord {
     }
 
     private mutating func codeCustomers(_ coder: inout RecordCoder) {
-        let listed = coder.elements {
-            changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
-        }
+        let listed = coder.elements { changes.customers.map { $0.customer.record(name: $0.name) } }
         coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
             var number = 0
             if let complaint = records.customers.add(record, as: &number) { return complaint }
@@ -248,5 +257,101 @@ private struct BloomreachProjectRecord: CodedRecord {
         changes.lastNumber = max(customers.lastNumber, changes.lastNumber, start.lastNumber)
         changes.lastSequence = max(customers.lastSequence, changes.lastSequence)
         return changes
+    }
+}
+
+/// The changes that calls made to a project's customers from the fixtures.
+///
+/// Applied to customers of other fixtures, they give the state as if the calls had run on those. A fixture customer is
+/// matched by its first id; numbers already issued stay, since sync tokens contain them.
+struct BloomreachChanges: Sendable {
+    struct Changed: Sendable {
+        let customer: BloomreachCustomer
+        /// The customer's first id in the fixtures; `nil` if a call created the customer.
+        let name: BloomreachID?
+    }
+
+    /// Customers created or changed by calls, by number.
+    var customers: [Changed] = []
+    /// The first ids of removed fixture customers.
+    var removed: [BloomreachID] = []
+    /// The numbers of unchanged fixture customers.
+    var numbers: [BloomreachID: Int] = [:]
+    var lastNumber = 0
+    var lastSequence = 0
+
+    init() {}
+
+    /// The changes since `start`.
+    ///
+    /// - Parameters:
+    ///   - isExport: an export lists no numbers of unchanged customers, so another number than in the fixtures counts
+    ///     as a change.
+    ///   - withCreated: whether customers are listed that calls created.
+    init(
+        of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, isExport: Bool = false,
+        withCreated: Bool = true
+    ) {
+        (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
+        var claimed: Set<Int> = []
+        for (old, name, number) in current.matches(with: start) {
+            guard let number, let customer = current[number] else {
+                removed.append(name)
+                continue
+            }
+            claimed.insert(number)
+            if customer == old.numbered(number), !isExport || number == old.number {
+                numbers[name] = number
+            } else {
+                customers.append(Changed(customer: customer, name: name))
+            }
+        }
+        if withCreated {
+            customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
+        }
+        customers.sort { $0.customer.number < $1.customer.number }
+    }
+
+    func isEmpty(since start: BloomreachCustomerStore) -> Bool {
+        customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence
+    }
+}
+
+extension BloomreachCustomerStore {
+    /// The customers with the changes applied. If both claim an id, the changes win.
+    func with(_ changes: BloomreachChanges) -> BloomreachCustomerStore {
+        let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
+        var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
+        var fresh = max(lastNumber, changes.lastNumber)
+        var (customers, renumbered): (BloomreachCustomerStore, [BloomreachCustomer]) = (self, [])
+        for customer in all {
+            guard customer.name.map({ !replaced.contains($0) }) ?? true else {
+                customers.remove(customer.number)
+                continue
+            }
+            var number = customer.number
+            if let known = customer.name.flatMap({ changes.numbers[$0] }) {
+                number = known
+            } else if !taken.insert(number).inserted {
+                fresh = Ordinal.free(after: fresh, taken.contains)
+                number = fresh
+                taken.insert(number)
+            }
+            if number == customer.number { continue }
+            customers.remove(customer.number)
+            renumbered.append(customer.numbered(number))
+        }
+        for customer in renumbered + changes.customers.map(\.customer) { customers.put(customer) }
+        customers.count(from: fresh, max(lastSequence, changes.lastSequence))
+        return customers
+    }
+
+    /// The customers of a whole export, without any others.
+    func replaced(by whole: BloomreachChanges) -> BloomreachCustomerStore {
+        var customers = self
+        customers.removeAll()
+        for changed in whole.customers { customers.put(changed.customer) }
+        customers.count(from: whole.lastNumber, whole.lastSequence)
+        return customers
     }
 }

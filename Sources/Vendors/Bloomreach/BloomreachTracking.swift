@@ -116,13 +116,11 @@ extension BloomreachCall {
             source: "reference page on adding events")
         return event
     }
-}
 
-extension Call<Bloomreach> {
     /// The ids under which to store data: checked by ``bind(_:isWrite:)``, with remarks.
     fileprivate mutating func bindWriting(
         _ ids: BloomreachIDs, _ state: BloomreachState
-    ) throws(Bloomreach.Refused) -> BloomreachIDs {
+    ) throws(Refused) -> BloomreachIDs {
         let owner = try bind(ids, isWrite: true)
         try noteIDs(owner, state)
         return owner
@@ -130,7 +128,7 @@ extension Call<Bloomreach> {
 
     /// Remarks on id names that the project does not define, and on new ids that look like a known one, among the
     /// project's first hundred: in a load each new customer would be compared with all (ours).
-    private mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(Bloomreach.Refused) {
+    private mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(Refused) {
         let project = try project()
         let customers = state.customers(of: project)
         for id in ids.hard {
@@ -154,8 +152,16 @@ extension Call<Bloomreach> {
         }
     }
 
+    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(Refused) {
+        guard let key = credentials.publicKey, !key.permissions.contains(permission) else { return }
+        let found = key.permissions.map(\.rawValue).sorted().joined(separator: ", ")
+        throw Refused(
+            .noPermission,
+            because: "the key: found the permissions \(found); expected \(permission.rawValue) among them")
+    }
+
     /// Checks that the public key, or the stream, may write these properties of a customer.
-    fileprivate func checkPermission(toWrite properties: JSONObject) throws(Bloomreach.Refused) {
+    fileprivate func checkPermission(toWrite properties: JSONObject) throws(Refused) {
         try checkPermission(of: .customerProperties, properties.lazy.map(\.name))
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
@@ -167,39 +173,12 @@ extension Call<Bloomreach> {
     }
 
     /// Checks that the public key, or the stream, may track events of this type.
-    fileprivate func checkPermission(toTrack type: String) throws(Bloomreach.Refused) {
+    fileprivate func checkPermission(toTrack type: String) throws(Refused) {
         try checkPermission(of: .eventTypes, [type])
-        if let key = credentials.publicKey, !key.mayTrack(event: type) {
-            throw Refused(
-                .noPermission,
-                because:
-                    "the key may not track events of type \(type); expected any but \(Nearest.list(key.deniedEvents))")
-        }
-    }
-}
-
-// MARK: - Storing
-
-extension BloomreachState {
-    /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
-    mutating func store(
-        _ event: BloomreachEvent, of ids: BloomreachIDs, in project: String
-    ) throws(Bloomreach.Refused) {
-        let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
-        change(project) { $0.customers.track(event, by: number) }
-    }
-
-    /// Stores properties for the customer that the ids name; null is a value like any other (ours).
-    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(Bloomreach.Refused)
-    {
-        var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
-        let known = placement.customer.flatMap { projects[project]?.customers[$0] }
-        try BloomreachCustomer.checkRoom(for: properties, besides: known)
-        let number = placement.customer ?? change(project) { $0.customers.make() }
-        // Before merging a guest, whose properties only fill the remaining room.
-        if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
-        placement.customer = number
-        settle(placement, in: project)
+        guard let key = credentials.publicKey, !key.mayTrack(event: type) else { return }
+        throw Refused(
+            .noPermission,
+            because: "the key may not track events of type \(type); expected any but \(Nearest.list(key.deniedEvents))")
     }
 }
 
@@ -213,9 +192,7 @@ extension Bloomreach {
     /// Runs commands in order; a failed command has its error as its result, and the others still run.
     static func runBatch(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body: JSON
-        do throws(FieldProblem) {
-            body = try call.request.json()
-        } catch {
+        do throws(FieldProblem) { body = try call.request.json() } catch {
             let reason = error.reason(expected: "a JSON object with commands", whenEmpty: nil)
             throw Refused(.batchInvalidJSON, because: reason)
         }
@@ -331,18 +308,6 @@ extension Bloomreach {
         let answer = try? JSON.parse(response.body)
         let errors = answer?["errors"] ?? .array([answer?["error"] ?? .string(complaint.failure.rawValue)])
         return ["success": false, "errors": errors]
-    }
-}
-
-extension Call<Bloomreach> {
-    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(Bloomreach.Refused) {
-        if let key = credentials.publicKey, !key.permissions.contains(permission) {
-            throw Refused(
-                .noPermission,
-                because:
-                    "the key: found the permissions \(key.permissions.map(\.rawValue).sorted().joined(separator: ", ")); expected \(permission.rawValue) among them"
-            )
-        }
     }
 }
 

@@ -49,10 +49,10 @@ indirect enum ContentShape: Sendable {
             }
         case .int: _ = try node.int()
         case .number: _ = try node.number()
-        case .time: _ = try ContentTime(node)
+        case .time: _ = try ContentTime.read(node)
         case .wholeTime:
             if try node.json().string == nil { _ = try node.int() }
-            _ = try ContentTime(node)
+            _ = try ContentTime.read(node)
         case .word(let words): try Self.check(try node.string(), among: words, at: node)
         case .usually(let shape):
             _ = try node.string()
@@ -63,10 +63,8 @@ indirect enum ContentShape: Sendable {
             try (isList ? ContentShape.list(of: .open([])) : .open([])).check(node)
         case .optional(let shape): if try !node.json().isNull { try shape.check(node) }
         case .list(let shape, let minimum): try Self.check(try node.elements(), shape, atLeast: minimum, at: node)
-        case .record(let fields): try Self.check(try node.mapping(fields.map(\.name)), fields)
-        case .open(let fields):
-            let names = try node.members().map(\.name)
-            try Self.check(try node.mapping(names), fields)
+        case .record(let fields): _ = try fields.mapping(node)
+        case .open(let fields): try fields.check(try node.mapping(try node.members().map(\.name)))
         case .map(let shape): for (_, value) in try node.members() { try shape.check(value) }
         }
     }
@@ -84,16 +82,6 @@ indirect enum ContentShape: Sendable {
             throw node.problem("the list has \(elements.count) elements; expected at least \(minimum)")
         }
         for element in elements { try shape.check(element) }
-    }
-
-    private static func check(_ mapping: FixtureMapping, _ fields: [ContentField]) throws(FixtureProblem) {
-        for field in fields {
-            if let value = mapping[field.name] {
-                try field.shape.check(value)
-            } else if field.isRequired {
-                _ = try mapping.required(field.name)
-            }
-        }
     }
 }
 
@@ -118,6 +106,34 @@ struct ContentField: Sendable {
     /// Members that may be absent, all of the same shape.
     static func optional(_ names: [String], _ shape: ContentShape) -> [ContentField] {
         names.map { .optional($0, shape) }
+    }
+}
+
+extension [ContentField] {
+    /// The mapping here, which must have these members and no others.
+    func mapping(_ node: FixtureNode) throws(FixtureProblem) -> FixtureMapping {
+        let mapping = try node.mapping(map(\.name))
+        try check(mapping)
+        return mapping
+    }
+
+    fileprivate func check(_ mapping: FixtureMapping) throws(FixtureProblem) {
+        for field in self {
+            if let value = mapping[field.name] {
+                try field.shape.check(value)
+            } else if field.isRequired {
+                _ = try mapping.required(field.name)
+            }
+        }
+    }
+}
+
+extension FixtureMapping {
+    /// The members of these names as JSON, in that order; null for absent ones.
+    func json(of names: [String]) throws(FixtureProblem) -> JSONObject {
+        var object = JSONObject()
+        for name in names { object.append(name, try self[name]?.json() ?? .null) }
+        return object
     }
 }
 
@@ -218,21 +234,18 @@ enum ContentTime: RecordValue, Sendable, Hashable {
     /// Seconds since the sandbox began; negative before that.
     case after(seconds: Double)
 
-    static func read(_ node: FixtureNode) throws(FixtureProblem) -> ContentTime { try ContentTime(node) }
-
     /// Reads a number, or a text such as `30d` or `-90s`.
-    init(_ node: FixtureNode) throws(FixtureProblem) {
+    static func read(_ node: FixtureNode) throws(FixtureProblem) -> ContentTime {
         guard let text = try node.json().string else {
             _ = try node.moment()
             // A moment is always read from a number.
-            self = .at(try node.json().number ?? JSONNumber(0))
-            return
+            return .at(try node.json().number ?? JSONNumber(0))
         }
         guard let duration = Duration(text: text) else {
             throw node.problem("“\(text)” is neither Unix seconds nor a duration such as 30d or -90s")
         }
         // Times are exposed to the millisecond; rounding also avoids an exponent in the text.
-        self = .after(seconds: (duration.inSeconds * 1000).rounded() / 1000)
+        return .after(seconds: (duration.inSeconds * 1000).rounded() / 1000)
     }
 
     /// Unix seconds in a sandbox that began at `start`, to the millisecond.
@@ -275,7 +288,7 @@ struct DateFilter: Sendable {
 
     private static func time(_ node: FixtureNode?) throws(FixtureProblem) -> ContentTime? {
         guard let node, try !node.json().isNull else { return nil }
-        return try ContentTime(node)
+        return try .read(node)
     }
 
     /// The filter as sent in a sandbox that began at `start`; an open bound is null.
