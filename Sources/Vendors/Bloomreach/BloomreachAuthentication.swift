@@ -131,7 +131,7 @@ struct BloomreachAddress: Sendable {
 }
 
 /// The sender of a request, as far as known, and what Bloomreach's rules check before they know the body.
-struct BloomreachFacts: RuleFacts {
+struct BloomreachFacts: SecretFacts {
     typealias Failure = BloomreachFailure
 
     struct Presented {
@@ -164,6 +164,9 @@ struct BloomreachFacts: RuleFacts {
 
     var accounts: BloomreachAccounts? { vendor?.accounts }
     var compact: CompactToken? { token?.compact }
+    var secret: SecretKey? { signingKey?.secret }
+    var otherSecrets: [SecretKey] { (accounts?.signingKeys ?? []).map(\.secret) }
+    var leewaySeconds: Int { switches.leewaySeconds }
     var isStream: Bool { stream != nil }
     /// The customer for whom the token speaks.
     var ids: BloomreachIDs? { token?.ids(isStream ? "ids" : "sub") }
@@ -217,7 +220,6 @@ final class BloomreachToken: Sendable {
     let compact: CompactToken
     /// The `kid` of the header, which names the signing key.
     let keyID: String?
-    let verification = SignatureMemory<SecretKey>()
 
     init(bytes: [UInt8]) {
         compact = CompactToken(bytes: bytes)

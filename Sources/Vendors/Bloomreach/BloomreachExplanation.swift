@@ -19,9 +19,8 @@ extension Bloomreach {
         facts.take(token)
         findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
         let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
-        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
-            let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
-            return token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
+        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first {
+            token.compact.isSigned(by: $0.secret)
         }
         return (
             token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",

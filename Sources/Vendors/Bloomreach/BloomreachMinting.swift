@@ -38,7 +38,7 @@ extension Bloomreach {
         let draft = family.draft(
             by: key, of: [BloomreachID.registered: .string(registered)], until: JSON(expiry.wholeSeconds))
         return try order.mint(
-            UnsignedToken(draft, key: key.signing, algorithm: family.algorithm), at: setting.moment,
+            UnsignedToken(draft, by: key.secret), at: setting.moment,
             own: { name in family.defects.first { $0.rawValue == name } }
         ) { (defect, token) throws(ControlRefusal) in try spoil(&token, by: defect, family, of: stream) }
     }
@@ -67,16 +67,12 @@ extension Bloomreach {
     }
 
     /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
-    var sharedSecrets: [SharedSecret] {
+    var secretKeys: [SecretKey] {
         accounts.projects.flatMap { project in
-            project.privateKeys.map {
-                SharedSecret(owner: "project \(project.token), key \($0.id)", algorithm: .hs256, key: $0.signing)
-            }
+            project.privateKeys.map { $0.secret.shared(with: "project \(project.token), key \($0.id)") }
         }
             + accounts.streams.flatMap { stream in
-                stream.signingKeys.map {
-                    SharedSecret(owner: "stream \(stream.id), key \($0.id)", algorithm: .hs512, key: $0.signing)
-                }
+                stream.signingKeys.map { $0.secret.shared(with: "stream \(stream.id), key \($0.id)") }
             }
     }
 
@@ -168,15 +164,7 @@ extension Bloomreach {
         }
         let expiry = JSON.number(named ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
         var draft = BloomreachTokenFamily.customerToken.draft(by: key, of: subject, until: expiry)
-        let token: String
-        do {
-            let moment = call.moment.unixSeconds
-            token = try call.arrival.refusedTokens.sign(&draft) { draft in
-                try draft.mint(key: key.signing, algorithm: .hs256, at: moment)
-            }
-        } catch {
-            throw Refused(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
-        }
+        let token = call.arrival.refusedTokens.sign(&draft, key.secret.sign)
         try Refused.require(
             BloomreachToken(token).compact.firstFault == nil, .mintBadSubject,
             "the token would be longer than any that is read; expected a shorter sub")

@@ -24,10 +24,13 @@ struct BloomreachTokenFamily {
             parts, BloomreachRule(.algorithm(is: algorithm, source: source), orFail: wrongAlgorithm),
             BloomreachRule(
                 .type(is: "JWT", exactly: true, source: source + "; strictness ours"), orFail: wrongAlgorithm),
-            BloomreachRule(.critical(), orFail: wrongAlgorithm), BloomreachRule(.keyReferences), keyKnown, signature,
-            mistake, BloomreachRule(.claim("exp", is: .number, source: source), orFail: missingExpiry), expiry,
-            beginning, ids, BloomreachRule(.milliseconds(in: "exp")), BloomreachRule(.milliseconds(in: "nbf")),
+            BloomreachRule(.critical(), orFail: wrongAlgorithm), BloomreachRule(.keyReferences), keyKnown,
         ]
+            + BloomreachRule.signature(
+                "\(algorithm.rawValue) by the key of the kid", source, unjudged: source, orFail: badSignature) + [
+                BloomreachRule(.claim("exp", is: .number, source: source), orFail: missingExpiry), expiry, beginning,
+                ids, BloomreachRule(.milliseconds(in: "exp")), BloomreachRule(.milliseconds(in: "nbf")),
+            ]
     }
 
     /// The signature may be empty, as with `none`, but then the token has no third part.
@@ -54,50 +57,16 @@ struct BloomreachTokenFamily {
         }
     }
 
-    private var signature: BloomreachRule {
-        let algorithm = algorithm
-        return BloomreachRule(
-            "signature", expects: .text("\(algorithm.rawValue) by the key of the kid"), source: source,
-            orFail: badSignature
-        ) { facts, finding in
-            guard let token = facts.token else { return nil }
-            guard let key = facts.signingKey else {
-                finding?.expected = nil
-                finding?.note = "No key is known to judge it by."
-                return .notJudged
-            }
-            let outcome = token.verification.outcome(of: token.compact, by: key.secret, algorithm, &finding)
-            if outcome == .failed, finding != nil, let mistake = facts.mistake(algorithm) {
-                finding?.note = mistake.description
-            }
-            return outcome
-        }
-    }
-
-    private var mistake: BloomreachRule {
-        let algorithm = algorithm
-        return BloomreachRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) {
-            facts, finding in finding.take(facts.mistake(algorithm)?.finding)
-        }
-    }
-
     private var expiry: BloomreachRule {
         BloomreachRule(
-            "expiry", expects: .text("exp later than now minus the leeway"),
-            source: source + "; switch clock-leeway-seconds", orFail: expired
-        ) { facts, finding in
-            facts.compact?.expiry(
-                at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
-        }
+            "expiry", "exp later than now minus the leeway", source + "; switch clock-leeway-seconds", orFail: expired
+        ) { facts, finding in facts.expiry(&finding) }
     }
 
     private var beginning: BloomreachRule {
         BloomreachRule(
             "not-before", "nbf, if any, no later than now plus the leeway", "ours", .ours, orFail: notYetValid
-        ) { facts, finding in
-            let rules = TimeRules(leeway: Double(facts.switches.leewaySeconds), required: false)
-            return facts.compact?.notBefore(at: facts.moment.unixSeconds, rules, &finding)
-        }
+        ) { facts, finding in facts.beginning(&finding) }
     }
 
     private var ids: BloomreachRule {
@@ -120,16 +89,6 @@ extension BloomreachTokenFamily {
         TokenDraft(
             header: ["alg": .string(algorithm.rawValue), "typ": "JWT", "kid": .string(key.id)],
             claims: subject == "ids" ? ["exp": expiry, "ids": ids] : ["sub": ids, "exp": expiry])
-    }
-}
-
-extension BloomreachFacts {
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    fileprivate func mistake(_ algorithm: Algorithm) -> SignatureDiagnosis? {
-        guard let token, let signingKey else { return nil }
-        return token.verification.mistake(in: token.compact, by: signingKey.secret, algorithm) {
-            (accounts?.signingKeys ?? []).map(\.secret)
-        }
     }
 }
 
