@@ -101,7 +101,7 @@ extension Comapi {
     /// The app's token with its signature already checked, before the state is locked.
     private func judged(_ text: String, of space: ComapiSpace, _ arrival: ComapiArrival) -> ComapiAppToken {
         let token = ComapiAppToken(text, of: space)
-        _ = token.mistake(by: space, among: accounts.spaces)
+        _ = token.compact.mistake(with: space.secret) { accounts.spaces.map(\.secret) }
         return token
     }
 
@@ -160,27 +160,11 @@ final class ComapiAppToken: Sendable {
     let compact: CompactToken
     /// The user that it names in a space, if any.
     let userID: String?
-    private let verification = SignatureMemory<ComapiSpace>()
 
     init(_ text: String, of space: ComapiSpace) {
         compact = CompactToken(text)
         let user = compact.claims?[space.idClaim]?.string ?? ""
         userID = user.utf8.isEmpty ? nil : user
-    }
-
-    /// The result of the signature check, cached since it depends only on token and space.
-    func signature(by space: ComapiSpace, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(by: space, &finding) {
-            compact.signature(by: space.sharedKey.verificationKey, algorithm: .hs256, &$0)
-        }
-    }
-
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    func mistake(by space: ComapiSpace, among spaces: [ComapiSpace]) -> ComapiSecretMistake? {
-        var nothing: Finding?
-        guard signature(by: space, &nothing) == .failed else { return nil }
-        return verification.mistake(by: space) { ComapiSecretMistake.diagnosis(of: compact, of: space, among: spaces) }
-            .map(ComapiSecretMistake.init)
     }
 }
 
@@ -210,7 +194,9 @@ struct ComapiAppFacts: RuleFacts {
 
     var compact: CompactToken? { token?.compact }
     /// The mistake that explains an invalid signature.
-    var mistake: ComapiSecretMistake? { token?.mistake(by: space, among: spaces) }
+    var mistake: ComapiSecretMistake? {
+        compact?.mistake(with: space.secret) { spaces.map(\.secret) }.map(ComapiSecretMistake.init)
+    }
     var isNonceReused: Bool { otherChallenge?.answeredBy != nil && switches.hasSingleUseChallenges }
 
     /// Whether the token answers the challenge; `nil` if either is missing.

@@ -42,16 +42,14 @@ extension Comapi {
             let key = sessionKeys.key(of: own, in: setting.sandbox).verificationKey
             return token.compact.signature(by: key, algorithm: .hs256).outcome == .passed ? own : nil
         }
-        return ("session", signer.map(Self.account))
+        return ("session", signer?.secret.owner)
     }
 
     private func explainApp(
         _ token: CompactToken, _ named: ComapiSpace?, _ context: JSONObject, _ setting: TokenSetting<Comapi>,
         _ findings: inout Findings<ComapiFailure>
     ) -> (kind: String?, account: String?) {
-        let signer = accounts.spaces.first { space in
-            token.signature(by: space.sharedKey.verificationKey, algorithm: .hs256).outcome == .passed
-        }
+        let signer = accounts.spaces.first { token.isSigned(by: $0.secret) }
         let space = named ?? signer ?? likelySpace(of: token)
         var facts = ComapiAppFacts(
             ComapiAppToken(token.text, of: space), of: space, among: accounts.spaces, setting.switches,
@@ -59,21 +57,17 @@ extension Comapi {
         let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
         facts.expectedNonce = challenge?.nonce ?? context["nonce"]?.string
         findings.judge(facts, by: Self.appRules)
-        return (token.claims == nil ? nil : "app", signer.map(Self.account))
+        return (token.claims == nil ? nil : "app", signer?.secret.owner)
     }
 
     /// The space whose secret, used wrongly, explains the signature; otherwise the one whose settings match the claims.
     private func likelySpace(of token: CompactToken) -> ComapiSpace {
-        let mistaken = accounts.spaces.first { space in
-            ComapiSecretMistake.diagnosis(of: token, of: space, among: []) != nil
-        }
+        let mistaken = accounts.spaces.first { token.mistake(with: $0.secret) { [] } != nil }
         let named = accounts.spaces.first { space in
             token.claims?["iss"]?.string == space.issuer && token.claims?["aud"]?.string == space.audience
         }
         return mistaken ?? named ?? accounts.spaces[0]
     }
-
-    private static func account(_ space: ComapiSpace) -> String { "API space \(space.id.text)" }
 }
 
 /// The mistake with the shared secret that explains an invalid signature.
@@ -87,16 +81,6 @@ struct ComapiSecretMistake: Sendable {
         .secretHexDecoded, .secretBase64Decoded, .secretBase64Text, .secretLatin1, .secretTrimmed,
         .secretOfAnotherSpace,
     ]
-
-    /// The first mistake that explains the signature; `nil` if none does.
-    static func diagnosis(
-        of token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
-    ) -> SignatureDiagnosis? {
-        let others = spaces.filter { $0.id != space.id }.map {
-            SignatureDiagnosis.OtherSecret(name: "API space \($0.id.text)", secret: $0.sharedSecret)
-        }
-        return SignatureDiagnosis.explain(token, algorithm: .hs256, secret: space.sharedSecret, others: others)
-    }
 
     init(_ diagnosis: SignatureDiagnosis) {
         failure =

@@ -56,7 +56,7 @@ extension Comapi {
     }
 
     private func other(than space: ComapiSpace) throws(ControlRefusal) -> ComapiSpace {
-        guard let other = accounts.spaces.first(where: { $0.sharedSecret != space.sharedSecret && $0.id != space.id })
+        guard let other = accounts.spaces.first(where: { $0.secret.text != space.secret.text && $0.id != space.id })
         else { throw ControlRefusal("there is no other API space") }
         return other
     }
@@ -76,7 +76,7 @@ extension Comapi {
                 "exp": JSON(try Self.end(now, try order.int("expires_in") ?? 86_400)),
             ])
         return try order.mint(
-            UnsignedToken(draft, key: space.sharedKey, algorithm: .hs256), at: setting.moment,
+            UnsignedToken(draft, by: space.secret), at: setting.moment,
             own: AppDefect.init(rawValue:)
         ) { (defect, token) throws(ControlRefusal) in try apply(defect, to: &token, of: space, in: setting) }
     }
@@ -108,10 +108,10 @@ extension Comapi {
     ) throws(ControlRefusal) {
         switch defect {
         // As the vendor's Android sample encodes the secret.
-        case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.sharedSecret.utf8)).utf8))
-        case .latinSecret: token.key = try key(try Self.latin1(space.sharedSecret))
-        case .trimmedSecret: token.key = try key(Array((space.sharedSecret + "\n").utf8))
-        case .otherSecret: token.key = try other(than: space).sharedKey
+        case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.secret.text.utf8)).utf8))
+        case .latinSecret: token.key = try key(try Self.latin1(space.secret.text))
+        case .trimmedSecret: token.key = try key(Array((space.secret.text + "\n").utf8))
+        case .otherSecret: token.key = try other(than: space).secret.signing
         case .criticalHeader: token.content.header["crit"] = ["exp"]
         case .otherNonce: token.content.claims["nonce"] = "another-nonce"
         case .usedNonce:
@@ -210,12 +210,10 @@ extension Comapi {
     // MARK: Samples
 
     /// Spaces share their secrets with the apps; there are no published keys.
-    var sharedSecrets: [SharedSecret] {
-        accounts.spaces.map { SharedSecret(owner: "API space \($0.id.text)", algorithm: .hs256, key: $0.sharedKey) }
-    }
+    var secretKeys: [SecretKey] { accounts.spaces.map(\.secret) }
 
     var secretTexts: [String] {
-        (accounts.spaces + accounts.templates).flatMap { [$0.sharedSecret, $0.sessionSecret] }
+        (accounts.spaces + accounts.templates).flatMap { [$0.secret.text, $0.sessionSecret.text] }
     }
 
     var samples: [(label: String, value: String)] {

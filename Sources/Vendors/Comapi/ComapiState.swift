@@ -170,21 +170,19 @@ final class ComapiSpace: Sendable {
     let accountID: Int
     let issuer: String
     let audience: String
-    /// The text of the shared secret, whose UTF-8 bytes are the key; used to diagnose wrong encodings.
-    let sharedSecret: String
-    let sharedKey: SigningKey
+    /// The secret that is shared with the app's backend.
+    let secret: SecretKey
     /// The name of the claim that contains the user's id.
     let idClaim: String
-    let sessionSecret: String
-    /// The key from which the keys of session tokens are derived.
-    let sessionKey: SigningKey
+    /// The secret from which the keys of session tokens are derived.
+    let sessionSecret: SecretKey
 
     /// A space with the settings of a template.
     init(_ id: ComapiID, like template: ComapiSpace) {
         self.id = id
         (accountID, issuer, audience) = (template.accountID, template.issuer, template.audience)
-        (sharedSecret, sharedKey, idClaim) = (template.sharedSecret, template.sharedKey, template.idClaim)
-        (sessionSecret, sessionKey) = (template.sessionSecret, template.sessionKey)
+        (idClaim, sessionSecret) = (template.idClaim, template.sessionSecret)
+        secret = template.secret.shared(with: Self.phrase(id))
     }
 
     /// Reads a space of `accounts.yaml`.
@@ -196,17 +194,17 @@ final class ComapiSpace: Sendable {
         accountID = try entry.required("account_id").int()
         issuer = try entry.required("issuer").address()
         audience = try entry.required("audience").address()
-        sharedSecret = try shared.string()
+        secret = try Self.secret(shared, of: id)
         idClaim = try entry.required("id_claim").string()
-        sharedKey = try Self.key(shared)
-        sessionSecret = try session.string()
-        sessionKey = try Self.key(session)
+        sessionSecret = try Self.secret(session, of: id)
     }
 
-    private static func key(_ node: FixtureNode) throws(FixtureProblem) -> SigningKey {
+    private static func phrase(_ id: ComapiID) -> String { "API space \(id.text)" }
+
+    private static func secret(_ node: FixtureNode, of id: ComapiID) throws(FixtureProblem) -> SecretKey {
         let text = try node.string()
         do {
-            return try SigningKey.secret(text)
+            return try SecretKey(text, of: phrase(id), for: .hs256)
         } catch {
             throw node.problem("cannot be used as a secret: \(error)")
         }
