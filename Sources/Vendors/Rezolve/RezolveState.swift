@@ -203,11 +203,9 @@ extension RezolveAccounts {
             partners.append(partner)
         }
         self.partners = partners
-        customers = try RecordTable.list(
-            [try document.required("customers")], .fixture(fixtures), complaint: partners.complaint(about:))
-        users = try RecordTable.list(
-            [try document.required("users")], .fixture(fixtures),
-            prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
+        customers = try document.records("customers", fixtures, complaint: partners.complaint(about:))
+        users = try document.records(
+            "users", fixtures, prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
     }
 }
 
