@@ -225,7 +225,6 @@ extension Comapi {
 
     func sampleRequest(in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> SampleRequest {
         let space = "/apispaces/\(PercentEncoding.encode(accounts.spaces[0].id.text))"
-        return SampleRequest(
-            endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))
+        return SampleRequest(endpoint: .get("\(space)/sessions/start"), refusedAt: .get("\(space)/profiles"))
     }
 }

@@ -130,6 +130,23 @@ package struct TokenCase: Sendable, CustomStringConvertible {
     }
 
     package var description: String { kind }
+
+    /// The general defects of a token that a secret has signed, with the failures that they lead to.
+    ///
+    /// - Parameters:
+    ///   - form: for a token that is none.
+    ///   - number: for an `exp` that is no number.
+    package static func defects(
+        form: String, algorithm: String, signature: String, expired: String, early: String, number: String
+    ) -> [(String, String?)] {
+        let refused = [
+            (form, "padded-base64 two-parts four-parts"), (algorithm, "missing-alg wrong-alg alg-none"),
+            (signature, "wrong-secret wrong-key tampered-payload bad-signature truncated-signature"),
+            (expired, "expired"), (early, "not-yet-valid"), (number, "string-exp"),
+        ]
+        return [("milliseconds", nil), ("fractional-exp", nil)]
+            + refused.flatMap { failure, names in names.split(separator: " ").map { (String($0), failure as String?) } }
+    }
 }
 
 package struct DefectCase: Sendable, CustomStringConvertible {

@@ -97,8 +97,7 @@ extension Okta {
     func sampleRequest(in setting: TokenSetting<Okta>) throws(ControlRefusal) -> SampleRequest {
         let token = try mint(OktaTokenKind.access.rawValue, in: setting)
         let path = accounts.defaultServer.path
-        return SampleRequest(
-            endpoint: .get("\(path)/v1/userinfo"), fields: [("authorization", "Bearer \(token)")], body: "")
+        return SampleRequest(endpoint: .get("\(path)/v1/userinfo"), bearer: token)
     }
 }
 
