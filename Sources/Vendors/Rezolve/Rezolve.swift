@@ -159,7 +159,7 @@ enum RezolveAccess: Sendable {
 
 extension Rezolve {
     static func security(of access: RezolveAccess) -> [[SecurityScheme]] {
-        let (key, token) = (SecurityScheme.key("x-rezolve-partner-apikey"), SecurityScheme.authorization("bearer"))
+        let (key, token) = (SecurityScheme.key("x-rezolve-partner-apikey"), SecurityScheme.bearer)
         return switch access {
         case .registration(alsoRenews: true): [[key, token], []]
         case .registration, .customer, .guestLogin: [[key, token]]
