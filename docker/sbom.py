@@ -121,8 +121,8 @@ def main() -> None:
     relations += [(program, "STATIC_LINK", each) for each in linked]
     relations += [(each, "CONTAINS", yaml) for each in linked if each["name"] == "Yams"]
     relations += [(files[2], "CONTAINS", each) for each in installed]
-    relations += [
-        (program, "DYNAMIC_LINK", each) for each in installed if each["name"] != "ca-certificates"]
+    # The program loads PostgreSQL's library when it is asked to keep states there, and that loads the others.
+    relations += [(program, "DYNAMIC_LINK", each) for each in installed if each["name"] in ("libc6", "libpq5")]
 
     moment = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
     everything = [*files, program, *linked, yaml, *installed]

@@ -19,7 +19,11 @@ public struct JSONObject: Sendable, Hashable {
     public private(set) var members: [Member]
 
     /// An object with these members, in order; names may repeat.
-    public init(_ members: some Sequence<(String, JSON)> = []) { self.members = members.map(Member.init(name:value:)) }
+    @inlinable
+    public init(_ members: some Sequence<(String, JSON)> = []) { self.init(pairs: Array(members)) }
+
+    @usableFromInline
+    init(pairs: [(String, JSON)]) { members = pairs.map(Member.init(name:value:)) }
 
     init(members: [Member]) { self.members = members }
 

@@ -196,9 +196,7 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
 
     /// Where it stood and what was wrong with it, without the part itself.
     var summary: JSON {
-        [
-            "sandbox": JSON(sandbox), "vendor": JSON(vendor), "record": .string(record), "problem": .string(problem),
-        ]
+        ["sandbox": JSON(sandbox), "vendor": JSON(vendor), "record": .string(record), "problem": .string(problem)]
     }
 
     var json: JSON {
@@ -233,6 +231,6 @@ final class SetAsideParts: Sendable {
             return content
         }
         let listed = all.prefix(Self.mostListed).map { SetAsidePart($0).summary }
-        reloads.note(setAside: ["count": JSON(all.count), "parts": .array(listed)])
+        reloads.change { $0.setAside = ["count": JSON(all.count), "parts": .array(listed)] }
     }
 }

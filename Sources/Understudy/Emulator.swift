@@ -1,3 +1,4 @@
+import Dispatch
 package import Emulation
 import Fixtures
 package import HTTPEngine
@@ -15,7 +16,7 @@ package final class Emulator: Sendable {
     package let inForce: VendorsInForce
     package let routes: RouteTable
     package let sandboxes: SandboxDirectory
-    let loaders: [VendorLoader]
+    package let loaders: [VendorLoader]
     let reloads: Reloads
     /// The parts of a state file that could not be read.
     let setAside: SetAsideParts
@@ -61,11 +62,7 @@ package final class Emulator: Sendable {
         keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
-        do {
-            routes = try RouteTable(of: loaded.vendors)
-        } catch {
-            throw FixtureProblem(file: "route table", message: error.description)
-        }
+        routes = RouteTable(of: loaded.vendors)
         routes.add(from: loaded.vendors)
         self.loaders = loaders
         inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])
@@ -79,7 +76,10 @@ package final class Emulator: Sendable {
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         (self.stateLimit, self.machine, self.logger, self.recorder) = (stateLimit, machine, logger, recorder)
         (self.droppedLogLines, self.keyTrust, self.keyFetchPace) = (droppedLogLines, keyTrust, keyFetchPace)
-        keeper?.serve(sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
+        keeper?.serve(
+            StateKeeper.Audience(
+                setAside: setAside, reloads: reloads, secrets: { [inForce] in inForce.loaded.memberSecrets },
+                logger: logger, directory: sandboxes))
     }
 
     /// Notes where clients reach the server, unless an address was configured.
@@ -94,12 +94,6 @@ package final class Emulator: Sendable {
     /// The places of the vendors that judge tokens.
     package var tokenVendors: [Int] { vendors.indices.filter { !vendors[$0].tokenKinds.isEmpty } }
 
-    /// A short string that changes with any fixture file that was read.
-    package var fixtureFingerprint: String { inForce.loaded.fingerprint }
-
-    /// The fixture folders in force, topmost first.
-    package var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
-
     package var scenarios: [Scenario] { inForce.loaded.scenarios }
 
     package func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
@@ -108,25 +102,11 @@ package final class Emulator: Sendable {
 }
 
 extension Emulator {
-    /// Reloads the fixtures and answers with them from then on.
+    /// Puts reloaded fixtures in force at once: exchanges in progress finish with the old ones, and no answer mixes both.
     ///
-    /// All are read and checked as at startup, and only then put in force at once: exchanges in progress finish with
-    /// the old ones, and no answer mixes both. State is kept as ``Vendor/adopt(_:startedFrom:)`` describes; a scenario
-    /// continues in the state of the same name, and ends if that is gone.
-    ///
-    /// - Throws: the first problem with them; the old ones then stay in force.
-    package func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
-        let loaded: LoadedVendors
-        do {
-            loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
-        } catch {
-            refuse(error)
-            throw error
-        }
-        install(loaded)
-    }
-
-    func install(_ loaded: LoadedVendors) {
+    /// State is kept as ``Vendor/adopt(_:startedFrom:)`` describes; a scenario continues in the state of the same name,
+    /// and ends if that is gone.
+    package func install(_ loaded: LoadedVendors) {
         // A sandbox that was unused since the last reload still retains the fixtures before that. It is not moved to
         // the new ones here, so that exchanges in progress can finish: there are never more than two versions.
         for sandbox in sandboxes.all { sandbox.adoptLoadedVendors() }
@@ -134,7 +114,12 @@ extension Emulator {
         routes.add(from: loaded.vendors)
         var ended: Set<String> = []
         for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(loaded.scenario)) }
-        reloads.succeed(with: loaded, at: machine())
+        reloads.change { content in
+            content.loaded = loaded
+            content.count += 1
+            content.latest = machine()
+            content.problem = nil
+        }
         logger?.notice("The fixtures were reloaded: \(loaded.fingerprint).")
         for warning in loaded.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
         for name in ended.sorted() {
@@ -142,8 +127,9 @@ extension Emulator {
         }
     }
 
-    func refuse(_ problem: FixtureProblem) {
-        reloads.fail(problem)
+    /// Notes that the files cannot be used; the old ones stay in force.
+    package func refuse(_ problem: FixtureProblem) {
+        reloads.change { $0.problem = problem.description }
         logger?.error("The fixtures were not reloaded; the old ones stay active. \(problem)")
     }
 }
@@ -232,5 +218,69 @@ extension FixtureStore {
     /// The folder of the installed fixtures; `nil` when it was not found beside the program.
     package static var installedFolder: String? {
         folder(among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
+    }
+}
+
+/// Long-running work off the event loops, on a limited number of dedicated threads; further work is queued.
+///
+/// ours: on the threads where deferred answers usually end, one per core, two imports would delay everyone's key
+/// fetches, delays and long polls; and each import takes several times its size while it is read.
+final class LongWork: Sendable {
+    private struct State {
+        var free: [DispatchQueue]
+        /// The queued work, after gaps where work has begun.
+        var waiting: [(@Sendable () -> Void)?] = []
+        var first = 0
+    }
+
+    private let width: Int
+    private let state: Mutex<State>
+
+    init(width: Int) {
+        self.width = width
+        // Dedicated serial queues get threads even when all cores are busy; the shared ones have one per core.
+        state = Mutex(State(free: (0..<width).map { DispatchQueue(label: "understudy.long-work.\($0)") }))
+    }
+
+    /// Runs work on one of the threads, and returns once it is done.
+    ///
+    /// - Parameter isNext: whether it goes ahead of all that is queued.
+    func run<Value: Sendable>(isNext: Bool = false, _ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            begin(isNext) { continuation.resume(returning: work()) }
+        }
+    }
+
+    var count: Int { state.withLock { width - $0.free.count + $0.waiting.count - $0.first } }
+
+    private func begin(_ isNext: Bool, _ work: @escaping @Sendable () -> Void) {
+        let lane = state.withLock { state -> DispatchQueue? in
+            if let lane = state.free.popLast() { return lane }
+            state.waiting.insert(work, at: isNext ? state.first : state.waiting.count)
+            return nil
+        }
+        // No thread is held while there is nothing to do.
+        lane?.async {
+            var next: (@Sendable () -> Void)? = work
+            while let work = next {
+                work()
+                next = self.state.withLock { Self.next(&$0, in: lane) }
+            }
+        }
+    }
+
+    /// The next queued work; `nil`, after returning the lane, when there is none.
+    private static func next(_ state: inout State, in lane: DispatchQueue?) -> (@Sendable () -> Void)? {
+        guard state.first < state.waiting.count else {
+            state.waiting = []
+            state.first = 0
+            if let lane { state.free.append(lane) }
+            return nil
+        }
+        defer {
+            state.waiting[state.first] = nil
+            state.first += 1
+        }
+        return state.waiting[state.first]
     }
 }

@@ -74,9 +74,7 @@ final class Metrics: Sendable {
         guard label.vendor != ExchangeLabel.none else { return (-1, -1) }
         // Read in place: a copy would retain its lists.
         let (first, failures) = (vendors[label.vendor].firstMark, vendors[label.vendor].failures.count)
-        return (
-            label.route < 0 ? -1 : first + failures + label.route, label.failure < 0 ? -1 : first + label.failure
-        )
+        return (label.route < 0 ? -1 : first + failures + label.route, label.failure < 0 ? -1 : first + label.failure)
     }
 
     /// A vendor's routes, with those that were replaced.
@@ -221,7 +219,7 @@ extension Emulator {
         if let total = keeper?.total { writeState(total, to: &text) }
         text.gauge(
             "understudy_build_info", "Always 1; the labels are the release and the fixtures' fingerprint.", 1,
-            ["version": Self.version, "fixtures": fixtureFingerprint])
+            ["version": Self.version, "fixtures": inForce.loaded.fingerprint])
         text.gauge(
             "process_start_time_seconds", "When the process was started, in Unix seconds.", metrics.began.unixSeconds)
         // Only Linux has this file.

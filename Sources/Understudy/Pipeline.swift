@@ -37,11 +37,8 @@ package struct Pipeline: RequestHandler {
     package init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
         self.role = role
-        if case .control(let port) = role {
-            control = ControlAPI(emulator, vendorPort: port)
-        } else {
-            control = ControlAPI(emulator)
-        }
+        let vendorPort: Int? = if case .control(let port) = role { port } else { nil }
+        control = ControlAPI(emulator, vendorPort: vendorPort)
         unowned = VendorTraits(secrets: emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) })
         bodyLimits = emulator.inForce.loaded.vendors.filter { $0.addedRoutes == nil }.map { vendor in
             vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
@@ -153,9 +150,7 @@ package struct Pipeline: RequestHandler {
         if let sandbox = emulator.sandboxes.ready(name) {
             return exchange(request, at: match, in: sandbox, by: selector, watch)
         }
-        return .deferred {
-            await emulator.fetching(name) { exchange(request, at: match, in: $0, by: selector, watch) }
-        }
+        return .deferred { await emulator.fetching(name) { exchange(request, at: match, in: $0, by: selector, watch) } }
     }
 
     private func exchange(

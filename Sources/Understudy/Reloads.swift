@@ -7,10 +7,11 @@ import Wire
 ///
 /// It is built when something changes, since probes are far more frequent.
 final class Reloads: Sendable {
-    private struct Content {
+    struct Content {
         var isWatching = false
         var count = 0
         var latest: Moment?
+        /// Why the current fixture files are not in force; `nil` when they are.
         var problem: String?
         /// The parts of a state file that could not be read.
         var setAside: JSON = ["count": 0, "parts": []]
@@ -19,9 +20,9 @@ final class Reloads: Sendable {
         /// The replica's name; `nil` for a server alone.
         var replica: String?
         var loaded: LoadedVendors
-        var response: Response
+        fileprivate var response: Response
         /// Whether its secrets are hidden, such as one quoted in a problem with a fixture.
-        var isMasked = false
+        fileprivate var isMasked = false
     }
 
     private let content: Mutex<Content>
@@ -42,33 +43,7 @@ final class Reloads: Sendable {
         }
     }
 
-    /// Why the current fixture files are not in force; `nil` when they are.
-    var problem: String? { content.withLock { $0.problem } }
-
-    func watch() { change { $0.isWatching = true } }
-
-    func succeed(with loaded: LoadedVendors, at moment: Moment) {
-        change { content in
-            content.loaded = loaded
-            content.count += 1
-            content.latest = moment
-            content.problem = nil
-        }
-    }
-
-    func note(setAside: JSON) { change { $0.setAside = setAside } }
-
-    func note(replica: String) { change { $0.replica = replica } }
-
-    func note(state: JSON) { change { $0.state = state } }
-
-    /// Records that the files match what is in force again.
-    func clearProblem() { change { $0.problem = nil } }
-
-    /// Records that the current fixture files cannot be used.
-    func fail(_ problem: FixtureProblem) { change { $0.problem = problem.description } }
-
-    private func change(_ change: (inout Content) -> Void) {
+    func change(_ change: (inout Content) -> Void) {
         content.withLock { content in
             change(&content)
             content.response = Self.response(content)
@@ -123,7 +98,7 @@ package final class FixtureWatch: Sendable {
         self.emulator = emulator
         // Nothing counts as seen: the first looks find what has changed since startup read the files.
         sight = Mutex(Sight(layers: fixtures.layers, awaited: awaited, settled: FixtureStamps()))
-        emulator.reloads.watch()
+        emulator.reloads.change { $0.isWatching = true }
     }
 
     /// A change is loaded when a second look finds the files unchanged since the first, so that a file that is still
@@ -140,10 +115,8 @@ package final class FixtureWatch: Sendable {
                 sight.pending = nil
             } else if stamps != sight.pending {
                 sight.pending = stamps
-            } else if takeOver(sight.layers, unlessChangedSince: stamps) {
-                sight.settled = stamps
-                sight.pending = nil
             } else {
+                if takeOver(sight.layers, unlessChangedSince: stamps) { sight.settled = stamps }
                 sight.pending = nil
             }
         }
@@ -161,9 +134,9 @@ package final class FixtureWatch: Sendable {
         }
         guard FixtureStamps(of: FixtureStore(layers: layers)) == stamps else { return false }
         switch loaded {
-        case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
+        case .success(let loaded) where loaded.fingerprint == emulator.inForce.loaded.fingerprint:
             // The files were touched, or repaired by reverting a change.
-            emulator.reloads.clearProblem()
+            emulator.reloads.change { $0.problem = nil }
         case .success(let loaded): emulator.install(loaded)
         case .failure(let problem): emulator.refuse(problem)
         }

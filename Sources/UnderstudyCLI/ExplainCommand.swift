@@ -1,7 +1,6 @@
 import ArgumentParser
 import Emulation
 import JSON
-import Tokens
 import Understudy
 
 struct ExplainCommand: ParsableCommand {
@@ -63,15 +62,12 @@ struct ExplainCommand: ParsableCommand {
             } else if body != nil || !headers.isEmpty {
                 throw Misuse("--body and --header go with --status.")
             }
-            var explanations: [JSON] = []
-            for call in calls {
-                explanations.append(
-                    try Waiting.until { () async throws(RecordingProblem) in try await explainer.explain(call, at: now)
-                    })
+            let explanations = try calls.map { call in
+                try Waiting.until { () async throws(RecordingProblem) in try await explainer.explain(call, at: now) }
             }
             if json { Output.json(["calls": .array(explanations)]) } else { explanations.forEach(show) }
             let isUnexplained = explanations.contains { call in
-                call["answered"] != nil && (call["causes"]?.array ?? []).allSatisfy { $0["verdict"] == "held" }
+                call["answered"] != nil && call.elements("causes").allSatisfy { $0["verdict"] == "held" }
             }
             if isUnexplained { throw AnswerIsNo() }
         }
@@ -113,21 +109,21 @@ struct ExplainCommand: ParsableCommand {
     // MARK: For people
 
     private func show(_ call: JSON) {
-        func text(_ name: String, of value: JSON) -> String { Output.printable(value[name]?.string ?? "") }
+        func text(_ name: String, of value: JSON) -> String { Output.printable(value.text(name)) }
         let place = call["place"].map { _ in text("place", of: call) + ": " } ?? ""
         Output.line("\(place)\(text("call", of: call)) at \(text("at", of: call))")
         let answered = call["answered"]?.int.map { "the real server answered \($0)" } ?? "no answer is known"
         Output.line("\(text("vendor", of: call)) \(call["route"]?.string ?? "has no route there"): \(answered)")
         if call["note"] != nil { Output.line(text("note", of: call)) }
-        let causes = (call["causes"]?.array ?? [])
+        let causes = call.elements("causes")
         for (number, cause) in causes.enumerated() where cause["verdict"] != "held" {
-            let verdict = Self.verdicts[cause["verdict"]?.string ?? ""] ?? ""
+            let verdict = Self.verdicts[cause.text("verdict")] ?? ""
             let status = cause["status"]?.int.map { ", \($0)" } ?? ""
             Output.line()
             Output.line(
                 "\(number + 1). \(text("failure", of: cause))\(status) – \(verdict): \(text("about", of: cause))")
             if cause["reason"] != nil { Output.line("  \(text("reason", of: cause)) [\(text("source", of: cause))]") }
-            FindingTable.show(cause["findings"]?.array ?? [])
+            FindingTable.show(cause.elements("findings"))
         }
         let held = causes.filter { $0["verdict"] == "held" }.compactMap { $0["failure"]?.string }
         if !held.isEmpty {

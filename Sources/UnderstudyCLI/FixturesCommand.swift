@@ -82,9 +82,7 @@ struct FixturesCommand: ParsableCommand {
             }
         }
     }
-}
 
-extension FixturesCommand {
     struct Schemas: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "schemas",
@@ -118,9 +116,7 @@ extension FixturesCommand {
             let named = try vendor.map { name in
                 try mounted.first { $0.identity.id == name } ?? emulator.vendors[try emulator.index(of: name)]
             }
-            let present = mounted.filter {
-                FileSystem.isFolder(FixtureStore.join(folder, $0.identity.id))
-            }
+            let present = mounted.filter { FileSystem.isFolder(FixtureStore.join(folder, $0.identity.id)) }
             let vendors = named.isEmpty ? (present.isEmpty ? emulator.vendors : present) : named
             for schema in try Starter.schemas(of: vendors, in: store) {
                 let path = FixtureStore.join(folder, schema.path)
@@ -136,9 +132,7 @@ extension FixturesCommand {
             }
         }
     }
-}
 
-extension FixturesCommand {
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import", abstract: "Makes a fixture file of a recorded call, its secrets masked.",
@@ -206,8 +200,7 @@ struct FixtureOptions: ParsableArguments {
     }
 
     func store(_ sources: OptionSources) throws -> FixtureStore {
-        let folder = try sources.text("fixtures", flag: fixtures)
-        return try FixtureStore.layered(folder: folder)
+        try FixtureStore.layered(folder: try sources.text("fixtures", flag: fixtures))
     }
 
     /// The folder that takes precedence once it is created; `nil` if it exists or another one is named.
@@ -263,14 +256,12 @@ extension FixtureStore {
             )
         }
         let over = folder ?? (FileSystem.isFolder(standardFolder) ? standardFolder : nil)
-        guard let installed = FixtureStore.installedFolder else {
-            guard let over else {
-                throw Misuse(
-                    "no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
-            }
-            return FixtureStore(layers: [over])
-        }
-        return FixtureStore(layers: [over].compactMap { $0 } + [installed], judged: judged)
+        let installed = installedFolder
+        let layers = [over, installed].compactMap(\.self)
+        try Misuse.require(
+            !layers.isEmpty,
+            "no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
+        return FixtureStore(layers: layers, judged: installed == nil ? nil : judged)
     }
 
     fileprivate static let standardFolder = "Fixtures"

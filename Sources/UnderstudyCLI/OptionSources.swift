@@ -98,22 +98,13 @@ struct OptionSources {
     func value<Value>(
         _ name: String, flag: String?, default standard: Value, expected: String, parse: (String) -> Value?
     ) throws -> Value {
-        let inFile = file?.values[name]?.value
-        let complaint: String
-        if let flag {
-            if let value = parse(flag) { return value }
-            complaint = "--\(name) \(flag) is not \(expected)."
-        } else if let text = environment[Self.variable(name)] {
-            if let value = parse(text) { return value }
-            let other = inFile.flatMap { value in file.map { "; \($0.path) says \(value)" } } ?? ""
-            complaint = "\(Self.variable(name))=\(text) is not \(expected). Set in the environment\(other)."
-        } else if let inFile, let file {
-            if let value = parse(inFile) { return value }
-            complaint = "\(file.path): \(name) \(inFile) is not \(expected)."
-        } else {
-            return standard
-        }
-        throw Misuse(complaint)
+        let (inFile, path, variable) = (file?.values[name]?.value, file?.path ?? "", Self.variable(name))
+        guard let text = flag ?? environment[variable] ?? inFile else { return standard }
+        if let value = parse(text) { return value }
+        if flag != nil { throw Misuse("--\(name) \(text) is not \(expected).") }
+        if environment[variable] == nil { throw Misuse("\(path): \(name) \(text) is not \(expected).") }
+        let other = inFile.map { "; \(path) says \($0)" } ?? ""
+        throw Misuse("\(variable)=\(text) is not \(expected). Set in the environment\(other).")
     }
 
     func port(_ name: String, flag: String?) throws -> Int? {

@@ -91,47 +91,40 @@ struct RoutesCommand: ParsableCommand {
 
     private func listings(_ vendors: [any AnyLoadedVendor]) -> [Listing] {
         var listings: [Listing] = []
-        func list(_ name: String, _ columns: [String], _ rows: (any AnyLoadedVendor) -> [[String]]) {
+        func list(
+            _ isWanted: Bool, _ name: String, _ columns: [String], _ rows: (any AnyLoadedVendor) -> [[String]]
+        ) {
+            guard isWanted else { return }
             listings.append(Listing(name: name, columns: columns, rows: vendors.flatMap(rows).filter(matches)))
         }
-        if routes || !namesLists {
-            list("routes", ["vendor", "route", "method", "path", "evidence", "source"]) { vendor in
-                vendor.routes.flatMap { route in
-                    route.endpoints.map { endpoint in
-                        [
-                            vendor.identity.id, route.id, endpoint.method.rawValue, endpoint.pattern,
-                            route.evidence(of: endpoint).rawValue, route.source,
-                        ]
-                    }
+        list(routes || !namesLists, "routes", ["vendor", "route", "method", "path", "evidence", "source"]) { vendor in
+            vendor.routes.flatMap { route in
+                route.endpoints.map { endpoint in
+                    [
+                        vendor.identity.id, route.id, endpoint.method.rawValue, endpoint.pattern,
+                        route.evidence(of: endpoint).rawValue, route.source,
+                    ]
                 }
             }
         }
-        if failures {
-            list("failures", ["vendor", "failure", "status", "evidence", "source", "about"]) { vendor in
-                vendor.failures.map {
-                    [vendor.identity.id, $0.name, String($0.status), $0.evidence.rawValue, $0.source, $0.about]
-                }
+        list(failures, "failures", ["vendor", "failure", "status", "evidence", "source", "about"]) { vendor in
+            vendor.failures.map {
+                [vendor.identity.id, $0.name, String($0.status), $0.evidence.rawValue, $0.source, $0.about]
             }
         }
-        if switches {
-            list("switches", ["switch", "documented", "observed", "values", "source", "about"]) { vendor in
-                vendor.switchDeclarations.map {
-                    let name = "\(vendor.identity.id).\($0.name)"
-                    return [name, $0.documented, $0.observed, $0.allowedValues, $0.source, $0.about]
-                }
+        list(switches, "switches", ["switch", "documented", "observed", "values", "source", "about"]) { vendor in
+            vendor.switchDeclarations.map {
+                let name = "\(vendor.identity.id).\($0.name)"
+                return [name, $0.documented, $0.observed, $0.allowedValues, $0.source, $0.about]
             }
         }
-        if scenarios {
-            list("scenarios", ["scenario", "vendor", "states", "about"]) { vendor in
-                vendor.scenarios.map { [$0.name, $0.vendor, $0.stateNames.joined(separator: ", "), $0.about] }
-            }
+        list(scenarios, "scenarios", ["scenario", "vendor", "states", "about"]) { vendor in
+            vendor.scenarios.map { [$0.name, $0.vendor, $0.stateNames.joined(separator: ", "), $0.about] }
         }
-        if actions {
-            list("actions", ["vendor", "action", "members", "about"]) { vendor in
-                vendor.actions.map { action in
-                    let members = action.members.map { $0.isRequired ? "\($0.name)!" : $0.name }
-                    return [vendor.identity.id, action.name, members.joined(separator: ", "), action.about]
-                }
+        list(actions, "actions", ["vendor", "action", "members", "about"]) { vendor in
+            vendor.actions.map { action in
+                let members = action.members.map { $0.isRequired ? "\($0.name)!" : $0.name }
+                return [vendor.identity.id, action.name, members.joined(separator: ", "), action.about]
             }
         }
         return listings

@@ -91,3 +91,141 @@ public struct UnderstudyAnswer: Sendable {
     /// The content as JSON; `null` when it is not JSON.
     public var json: JSON { (try? JSON.parse(body)) ?? .null }
 }
+
+// MARK: - Tokens, time, settings, scenarios, faults and actions
+
+extension UnderstudyServer {
+    /// Mints a token.
+    ///
+    /// - Parameters:
+    ///   - kind: Vendor and kind, such as `shop/login`.
+    ///   - order: The token's contents: members of the kind, `claims` and `header` to set freely, and a `defect` that
+    ///     makes it invalid in one named way. `GET tokens` lists them.
+    public func mint(_ kind: String, _ order: JSONObject = [:]) async throws(UnderstudyRefusal) -> String {
+        let minted = try await control(.post, "tokens/" + kind, .object(order))
+        guard let token = minted["token"]?.string else {
+            throw UnderstudyRefusal("the answer has no token: \(minted.text)")
+        }
+        return token
+    }
+
+    /// Freezes the clock at a time in seconds since 1970-01-01T00:00:00Z.
+    public func freezeClock(at unixSeconds: Int) async throws(UnderstudyRefusal) {
+        try await control(.put, "clock", ["now": JSON(unixSeconds), "freeze": true])
+    }
+
+    /// Advances the clock; tokens issued earlier age by that duration.
+    public func advanceClock(by duration: Duration) async throws(UnderstudyRefusal) {
+        try await control(.put, "clock", ["advance": .string(Self.text(of: duration))])
+    }
+
+    /// The duration in milliseconds, the unit of control calls; one that exceeds their limit still exceeds it.
+    static func text(of duration: Duration) -> String {
+        let milliseconds = (duration / .milliseconds(1)).rounded(.awayFromZero)
+        return "\(Int(exactly: milliseconds) ?? (milliseconds < 0 ? .min + 1 : .max))ms"
+    }
+
+    /// Sets a vendor's switch, such as `shop.device-check` to `off`.
+    public func setSwitch(_ name: String, to value: String) async throws(UnderstudyRefusal) {
+        try await control(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
+    }
+
+    /// Makes ids and times repeatable.
+    public func setSeed(_ seed: Int) async throws(UnderstudyRefusal) {
+        try await control(.put, "settings", ["seed": JSON(seed)])
+    }
+
+    /// Replaces the active scenarios; the first has precedence.
+    public func activate(_ scenarios: String...) async throws(UnderstudyRefusal) {
+        try await control(.put, "scenarios", ["scenarios": .array(scenarios.map(JSON.string))])
+    }
+
+    /// Replaces the armed faults, such as `["route": "addressbook.list", "call": 3, "fail": "token-expired"]` or
+    /// `["vendor": "shop", "every": 2, "fault": ["delay": "2s"]]`.
+    public func arm(_ faults: JSON...) async throws(UnderstudyRefusal) {
+        try await control(.put, "faults", ["faults": .array(faults)])
+    }
+
+    /// Performs an action on a vendor's state that no request causes, such as `shop/remove-customer`.
+    @discardableResult
+    public func act(_ action: String, _ members: JSONObject = [:]) async throws(UnderstudyRefusal) -> JSON {
+        try await control(.post, "state/" + action, .object(members))
+    }
+
+    /// Restores the sandbox's initial state.
+    public func reset() async throws(UnderstudyRefusal) { try await control(.post, "reset") }
+}
+
+// MARK: - The journal
+
+/// How many calls are expected.
+public enum CallCount: Sendable, Hashable {
+    /// That many or more.
+    case atLeast(Int)
+    /// That many or fewer.
+    case atMost(Int)
+    /// Exactly that many.
+    case exactly(Int)
+    /// Exactly that many that were accepted with a field that nobody reads; `unread(0)` finds misspelled names.
+    case unread(Int)
+
+    /// None.
+    public static let never = CallCount.exactly(0)
+
+    fileprivate var member: (String, JSON) {
+        switch self {
+        case .atLeast(let count): ("at_least", JSON(count))
+        case .atMost(let count): ("at_most", JSON(count))
+        case .exactly(let count): ("exactly", JSON(count))
+        case .unread(let count): ("unread", JSON(count))
+        }
+    }
+}
+
+extension UnderstudyServer {
+    /// The test's exchanges so far, oldest first, as in the journal: each with its findings and its reason.
+    public func journal() async throws(UnderstudyRefusal) -> [JSON] {
+        try await control(.get, "journal")["entries"]?.array ?? []
+    }
+
+    /// Expects calls. An unmet expectation becomes an issue of the running test, which lists the nearest calls and what
+    /// each of them missed.
+    ///
+    /// - Parameters:
+    ///   - count: How many calls; at least one by default.
+    ///   - condition: What the calls match: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`,
+    ///     `header`, `body`, `claims` and `reason` with their expected values.
+    ///     `["route": "rua.login", "body": ["username": "ada"]]` matches sign-ins of Ada.
+    ///   - duration: How long to wait for the calls, at most a minute; by default not at all.
+    /// - Returns: whether the expectation was met.
+    @discardableResult
+    public func expectCalls(
+        _ count: CallCount = .atLeast(1), where condition: JSONObject = [:], within duration: Duration = .zero,
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    ) async -> Bool {
+        let wait = min(max(duration, .zero), .seconds(60))
+        let call = "journal/verify?wait=\(Self.text(of: wait))"
+        let (status, answer) = await ask(
+            .post, call, .object(JSONObject([count.member, ("where", .object(condition))])))
+        if status == 200 { return true }
+        issues.record(Self.complaint(answer), fileID: fileID, filePath: filePath, line: line, column: column)
+        return false
+    }
+
+    /// What was expected and found, then the nearest calls and what each missed.
+    private static func complaint(_ answer: JSON) -> String {
+        guard let message = answer["message"]?.string else {
+            return answer["error"]?["message"]?.string ?? answer.text
+        }
+        var lines = [message]
+        for call in answer["nearest"]?.array ?? [] {
+            lines.append("  \(call["id"]?.text ?? "?"): \(call["summary"]?.string ?? "")")
+            for miss in call["missed"]?.array ?? [] {
+                let found = miss["found"].map { $0.string ?? $0.text } ?? "nothing"
+                let expected = miss["expected"].map { $0.string ?? $0.text } ?? ""
+                lines.append("      \(miss["condition"]?.string ?? ""): expected \(expected), found \(found)")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

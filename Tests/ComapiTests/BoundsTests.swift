@@ -29,8 +29,8 @@ import Understudy
         #expect(challenges["c98"] == nil)
         #expect(challenges["c99"] != nil)
         #expect(challenges["c10000"] != nil)
-        #expect(challenges.challenge(nonce: "n0") == nil)
-        expect(challenges.challenge(nonce: "n99")?.id, is: "c99")
+        #expect(challenges[named: "n0"] == nil)
+        expect(challenges[named: "n99"]?.id, is: "c99")
         expect(challenges.count, is: 9901)
     }
 
@@ -73,15 +73,14 @@ import Understudy
     }
 
     private static func message(_ id: Int) -> ComapiMessage {
-        ComapiMessage(
-            id: "m\(id)", sentEventID: id, sender: ComapiID("mira"), from: [:], sent: Moment(unixSeconds: 0),
-            metadata: [:], parts: [], alert: nil, byteCount: 10)
+        let event = ComapiEvent(id: id, eventID: "e\(id)", actor: ComapiID("mira"), messageID: "m\(id)")
+        return ComapiMessage(sentBy: event, from: [:])
     }
 
     @Test("a log keeps its newest events, and pages of what is left end as if it were all") func log() {
         var (log, least) = (ComapiEventLog(), Int.max)
         for id in 1...(ComapiEventLog.capacity + 1) {
-            log.append(Self.message(id), eventID: "e\(id)")
+            log.append(Self.message(id))
             if id == 1 { least = log.byteCount }
         }
         expect(log.firstID, is: 101)
@@ -101,7 +100,7 @@ import Understudy
         expect(page.earliestEventID, is: 0)
         #expect(page.messages.isEmpty && page.orphans.isEmpty)
         var log = ComapiEventLog()
-        log.append(Self.message(1), eventID: "e")
+        log.append(Self.message(1))
         let zero = ComapiMessagePage(log, from: 0, limit: 5)
         #expect((zero.latestEventID, zero.earliestEventID) == (0, 0))
     }

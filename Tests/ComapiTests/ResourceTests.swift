@@ -104,8 +104,8 @@ import Wire
     }
 
     @Test("terms are counted, those of one list once") func count() {
-        expect(ComapiProfileQuery("a=1&b[]=1&b[]=2&b[]=!3&c=").termCount, is: 4)
-        expect(ComapiProfileQuery("").termCount, is: 0)
+        expect(ComapiProfileQuery("a=1&b[]=1&b[]=2&b[]=!3&c=").terms.count, is: 4)
+        expect(ComapiProfileQuery("").terms.count, is: 0)
     }
 }
 

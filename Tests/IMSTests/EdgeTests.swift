@@ -36,7 +36,7 @@ import Understudy
         issuers.put(IMSIssuer(record, keys: []))
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         let judge = IMSTokenJudge(
-            vendor, IMSAuthenticationContext(issuers: issuers, devKeys: [:]), IMSSwitches(),
+            vendor, (issuers, [:]), IMSSwitches(),
             at: Moment(unixSeconds: 1_800_000_000),
             asking: .done, in: SandboxIdentity(name: SandboxName.standard, start: "00000000"))
         var findings = Findings<IMSFailure>()
@@ -229,7 +229,7 @@ import Understudy
         let fixtures = try OwnFixtures()
         let url = "\(scheme)://keys.example.test/jwks.json"
         try fixtures.put("ims/accounts.yaml", [("{self}/ims/dev-issuers/rotating/jwks.json", url)])
-        let remarks = try fixtures.emulator(of: "ims").fixtureLayers.flatMap(\.warnings)
+        let remarks = try fixtures.emulator(of: "ims").inForce.loaded.layers.flatMap(\.warnings)
         let expected =
             "keys are fetched from \(url) only while switch ims.jwks-allow-http names keys.example.test, which is off at first; expected that, or https"
         expect(remarks.count, is: scheme == "http" ? 1 : 0, "\(remarks)")

@@ -280,12 +280,12 @@ import Testing
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         var state = vendor.initialState
         expect(vendor.size(of: state), is: StateSize())
-        let enrollment = IMSEnrollment(tenant: "demo", email: "new@b.test")
-        let user = state.users.enroll(enrollment, IdentifierSource(seed: 1), at: Moment(unixSeconds: 1))
+        let draft = IMSUser(tenant: "demo", activationID: "new@b.test", email: "new@b.test")
+        let user = state.users.enroll(draft, IdentifierSource(seed: 1), at: Moment(unixSeconds: 1))
         let trip = try JSON.parse(Example.trip.utf8)
         try state.trips.add(
             Fields<IMS>(trip.object ?? [:]).read { IMSTrip(&$0, of: user.number, received: Moment(unixSeconds: 1)) })
-        try state.invitations.add(
+        try state.invitations.store(
             Fields<IMS>(["kind": "account", "name": "n", "email": "a@b.test"]).read {
                 IMSInvitation(&$0, number: 1, user: user.number, created: Moment(unixSeconds: 1))
             })

@@ -59,10 +59,10 @@ import Tokens
         let examples = try [
             changed.text(), try changed.header("kid", value).text(), try changed.header("crit", value).text(),
         ].map { text in
-            var presented = IMSFacts.Presented(
-                vendor, IMSSwitches(), at: Moment(unixSeconds: Double(World.exampleMoment)))
-            presented.token = IMSToken(text + (value == nil ? "=" : ""))
-            return IMSFacts(presented)
+            IMSFacts(
+                IMSFacts.Presented(
+                    vendor, IMSSwitches(), at: Moment(unixSeconds: Double(World.exampleMoment)),
+                    token: IMSToken(text + (value == nil ? "=" : ""))))
         }
         expectAgreement(of: IMS.formRules, on: examples)
         expectAgreement(of: IMS.claimRules, on: examples)

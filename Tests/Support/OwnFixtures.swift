@@ -118,3 +118,19 @@ package final class StoreHome: Sendable {
         return StoreHome(try PostgresServer.shared.get().copy(place))
     }
 }
+
+extension Emulator {
+    /// Reloads the fixtures at once, as a ``FixtureWatch`` does after two looks.
+    ///
+    /// - Throws: the first problem with them; the old ones then stay in force.
+    package func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
+        let loaded: LoadedVendors
+        do {
+            loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
+        } catch {
+            refuse(error)
+            throw error
+        }
+        install(loaded)
+    }
+}

@@ -27,7 +27,7 @@ import Understudy
         let fixtures = folder.path + "/Fixtures"
         let store = FixtureStore(layers: [fixtures, try #require(FixtureStore.installedFolder)])
         let emulator = try Emulator(fixtures: store)
-        expect(emulator.fixtureLayers.flatMap(\.warnings), is: [])
+        expect(emulator.inForce.loaded.layers.flatMap(\.warnings), is: [])
         let usage = try store.usage(of: fixtures)
         expect(usage.unread.filter { !$0.hasSuffix(FixtureStore.schemaSuffix) }, is: [])
         #expect(

@@ -18,7 +18,7 @@ import Testing
         expect(
             answer.json["vendors"]?.array?.compactMap { $0["id"]?.string },
             is: world.emulator.vendors.map(\.identity.id))
-        expect(answer.json["fixtures"], is: .string(world.emulator.fixtureFingerprint))
+        expect(answer.json["fixtures"], is: .string(world.emulator.inForce.loaded.fingerprint))
         expect(answer["content-type"], is: "application/json; charset=utf-8")
     }
 
@@ -105,6 +105,14 @@ import Testing
             expect(entry?["operationId"]?.string, is: operation.id)
             expect(entry?["summary"]?.string?.hasSuffix("."), is: true, "\(operation.id)")
         }
+    }
+
+    @Test("no two calls clash") func noClash() throws {
+        let identity = VendorIdentity(
+            id: "control", title: "Control", prefixes: ["/_understudy"], repeatedSlashes: .collapse,
+            ignoresTrailingSlash: true)
+        let routes = operations.map { (id: $0.id, endpoints: [$0.endpoint]) }
+        try RouteTable([RouteTable.Member(identity: identity, routes: routes)]).check()
     }
 
     @Test("lists exactly the methods that each path knows, and any other one is 405") func methods() async throws {

@@ -56,7 +56,7 @@ import Testing
     @Test("show release, fixtures, start and memory") func build() async throws {
         let world = try await World(on: stage(), at: nil)
         let found = try await samples(world)
-        let fixtures = world.emulator.fixtureFingerprint
+        let fixtures = world.emulator.inForce.loaded.fingerprint
         expect(found[#"understudy_build_info{version="\#(Emulator.version)",fixtures="\#(fixtures)"}"#], is: "1")
         let start = try #require(found["process_start_time_seconds"].flatMap(Double.init))
         let now = SandboxClock.machine.unixSeconds

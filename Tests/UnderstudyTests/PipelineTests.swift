@@ -84,6 +84,10 @@ import Understudy
         for phrase in phrases { #expect(reason.contains(phrase), "\(reason)") }
     }
 
+    @Test("no two routes of the mounted vendors clash") func noClash() async throws {
+        try await World().emulator.routes.check()
+    }
+
     @Test(
         "an encoded NUL makes a path that nobody owns: the vendor's 404, with the whole path in the journal",
         arguments: Depth.allCases)
@@ -93,7 +97,9 @@ import Understudy
             let unknown = try await world.call(.get, (vendor.identity.prefixes.first ?? "") + "/nothing/here").failure
             #expect(unknown != nil, "\(vendor.identity.id)")
             let routes = try #require(world.emulator.vendors.first { $0.identity.id == vendor.identity.id }).routes
-            for endpoint in routes.flatMap(\.endpoints) where endpoint.method == .get {
+            // A socket adds only what it makes of the target, which is the same everywhere.
+            let endpoints = routes.flatMap(\.endpoints).filter { $0.method == .get }
+            for endpoint in endpoints.prefix(depth == .socket ? 4 : .max) {
                 // In place of a parameter, after one, and where the rest of the path would be cut off.
                 let real = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
                 for path in [real + "%00", real + "%00/a", endpoint.pattern.replacing(/\{[^}]*\}/, with: "x%00y")]

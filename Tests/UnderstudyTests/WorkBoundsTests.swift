@@ -298,6 +298,6 @@ struct DarwinLinesTests {
         }
         expect(read.scenarios.map(\.name), is: unread.scenarios.map(\.name))
         expect(read.scenarios.map(\.rules), is: unread.scenarios.map(\.rules))
-        expect(read.fixtureFingerprint, is: unread.fixtureFingerprint)
+        expect(read.inForce.loaded.fingerprint, is: unread.inForce.loaded.fingerprint)
     }
 }

@@ -80,33 +80,13 @@ export class Understudy {
     }
   }
 
-  control(method, path, content) {
-    return this.#calls()(method, path, content);
-  }
-
-  async sandboxes() {
-    return (await this.control("GET", "sandboxes")).sandboxes;
-  }
-
-  health() {
-    return this.control("GET", "health");
-  }
-
-  get pageURL() {
-    return `${this.#controlURL}/_understudy/`;
-  }
-
-  get ports() {
-    return { ...this.#process?.ports };
-  }
-
-  get isOwn() {
-    return this.#process !== undefined;
-  }
-
-  async stop() {
-    return this.#process?.stop();
-  }
+  control(method, path, content) { return this.#calls()(method, path, content); }
+  async sandboxes() { return (await this.control("GET", "sandboxes")).sandboxes; }
+  health() { return this.control("GET", "health"); }
+  get pageURL() { return `${this.#controlURL}/_understudy/`; }
+  get ports() { return { ...this.#process?.ports }; }
+  get isOwn() { return this.#process !== undefined; }
+  async stop() { return this.#process?.stop(); }
 
   #calls(sandbox) {
     return (method, path, content) => send(this.#controlURL, this.#token, sandbox, method, path, content);
@@ -128,9 +108,7 @@ export class Sandbox {
     this.#callOthers = callOthers;
   }
 
-  control(method, path, content) {
-    return this.#call(method, path, content);
-  }
+  control(method, path, content) { return this.#call(method, path, content); }
 
   async mint(kind, order = {}) {
     return (await this.#call("POST", `tokens/${pair(kind, "a vendor and a kind of token, such as rezolve/login")}`, order)).token;
@@ -144,37 +122,18 @@ export class Sandbox {
     await this.#call("PUT", "settings", { profile: vendor === undefined ? profile : { [vendor]: profile } });
   }
 
-  async setSwitch(name, value) {
-    await this.#call("PUT", "settings", { switches: { [name]: value } });
-  }
-
-  async setSeed(seed) {
-    await this.#call("PUT", "settings", { seed });
-  }
-
-  async activate(...scenarios) {
-    await this.#call("PUT", "scenarios", { scenarios });
-  }
-
-  async arm(...faults) {
-    await this.#call("PUT", "faults", { faults });
-  }
+  async setSwitch(name, value) { await this.#call("PUT", "settings", { switches: { [name]: value } }); }
+  async setSeed(seed) { await this.#call("PUT", "settings", { seed }); }
+  async activate(...scenarios) { await this.#call("PUT", "scenarios", { scenarios }); }
+  async arm(...faults) { await this.#call("PUT", "faults", { faults }); }
 
   async act(action, members = {}) {
     return this.#call("POST", `state/${pair(action, "a vendor and an action, such as rezolve/remove-customer")}`, members);
   }
 
-  state(vendor) {
-    return this.#call("GET", `state/${encodeURIComponent(vendor)}`);
-  }
-
-  setState(vendor, state) {
-    return this.#call("PUT", `state/${encodeURIComponent(vendor)}`, state);
-  }
-
-  async reset() {
-    await this.#call("POST", "reset");
-  }
+  state(vendor) { return this.#call("GET", `state/${encodeURIComponent(vendor)}`); }
+  setState(vendor, state) { return this.#call("PUT", `state/${encodeURIComponent(vendor)}`, state); }
+  async reset() { await this.#call("POST", "reset"); }
 
   async delete() {
     try {
@@ -207,33 +166,13 @@ export class Clock {
     this.#call = call;
   }
 
-  read() {
-    return this.#call("GET", "clock");
-  }
-
-  async now() {
-    return new Date((await this.read()).unix * 1000);
-  }
-
-  advance(by) {
-    return this.#call("PUT", "clock", { advance: duration(by) });
-  }
-
-  set(now) {
-    return this.#call("PUT", "clock", { now: moment(now) });
-  }
-
-  freeze(at) {
-    return this.#call("PUT", "clock", { now: moment(at), freeze: true });
-  }
-
-  resume() {
-    return this.#call("PUT", "clock", { freeze: false });
-  }
-
-  useMachineTime() {
-    return this.#call("DELETE", "clock");
-  }
+  read() { return this.#call("GET", "clock"); }
+  async now() { return new Date((await this.read()).unix * 1000); }
+  advance(by) { return this.#call("PUT", "clock", { advance: duration(by) }); }
+  set(now) { return this.#call("PUT", "clock", { now: moment(now) }); }
+  freeze(at) { return this.#call("PUT", "clock", { now: moment(at), freeze: true }); }
+  resume() { return this.#call("PUT", "clock", { freeze: false }); }
+  useMachineTime() { return this.#call("DELETE", "clock"); }
 }
 
 export class Journal {
@@ -249,9 +188,7 @@ export class Journal {
     return (await this.#call("GET", `journal${query({ ...filter, since: moment(filter.since) })}`)).entries;
   }
 
-  waitFor({ count = 1, within, ...filter }) {
-    return this.entries({ ...filter, count, wait: duration(within) });
-  }
+  waitFor({ count = 1, within, ...filter }) { return this.entries({ ...filter, count, wait: duration(within) }); }
 
   async last(filter = {}) {
     const [entry] = await this.entries({ ...filter, last: 1 });
@@ -259,17 +196,9 @@ export class Journal {
     throw new UnderstudyError(`the journal of sandbox ${this.#sandbox} has no such entry:\n${await this.describe()}`);
   }
 
-  entry(id) {
-    return this.#call("GET", `journal/${id}`);
-  }
-
-  refusals() {
-    return this.entries({ refused: true });
-  }
-
-  async clear() {
-    await this.#call("DELETE", "journal");
-  }
+  entry(id) { return this.#call("GET", `journal/${id}`); }
+  refusals() { return this.entries({ refused: true }); }
+  async clear() { await this.#call("DELETE", "journal"); }
 
   async describe(last = 20) {
     const entries = await this.entries({ last });

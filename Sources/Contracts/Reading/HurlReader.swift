@@ -1,4 +1,8 @@
-import HTTPTypes
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Reads a Hurl file; this is the cursor, the extensions read the parts.
 ///
@@ -120,108 +124,166 @@ struct HurlReader {
 }
 
 extension HurlReader {
-    mutating func document() throws(HurlProblem) -> [HurlEntry] {
-        var entries: [HurlEntry] = []
-        var remark = skipLines()
-        while peek != nil {
-            entries.append(try entry(remark))
-            remark = skipLines()
-        }
-        return entries
-    }
-
-    private mutating func entry(_ remark: String) throws(HurlProblem) -> HurlEntry {
-        let request = try request()
-        let start = position
-        _ = skipLines()
-        guard begins(with: "HTTP") else {
-            // Leave the comment to the next entry.
-            position = start
-            return HurlEntry(remark: remark, request: request, response: nil)
-        }
-        return HurlEntry(remark: remark, request: request, response: try response())
-    }
-
-    private mutating func request() throws(HurlProblem) -> HurlRequest {
+    /// Text and variables up to a stop character.
+    ///
+    /// - Parameters:
+    ///   - escapes: The characters allowed after a backslash besides `u`; `nil` if a backslash is literal.
+    ///   - trimsBlanks: Whether to drop trailing blanks that are not escaped.
+    ///   - isStop: Whether a character ends the text.
+    mutating func template(
+        escapes: String?, trimsBlanks: Bool = false, isStop: (Unicode.Scalar) -> Bool
+    ) throws(HurlProblem) -> HurlTemplate {
         let place = place
-        var request = HurlRequest(place: place, method: try method(), url: try url())
-        try endLine()
-        request.fields = try pairs()
-        for field in request.fields { try checkName(field) }
-        var seen: Set<String> = []
-        while let section = try sectionName(of: "request", &seen) { try readRequestSection(section, into: &request) }
-        request.body = try body()
-        return request
-    }
-
-    private mutating func method() throws(HurlProblem) -> HTTPRequest.Method {
-        let start = position
-        let name = take(while: { "A"..."Z" ~= $0 })
-        guard !name.isEmpty, peek == " " || peek == "\t", let method = HTTPRequest.Method(name) else {
-            throw unexpected("expected a request, such as GET {{base}}/path", at: start)
+        var parts: [HurlTemplate.Part] = []
+        var text = ""
+        var blanks = 0
+        while let scalar = peek {
+            if begins(with: "{{") {
+                if !text.isEmpty { parts.append(.text(text)) }
+                (text, blanks) = ("", 0)
+                parts.append(.variable(try placeholder()))
+            } else if scalar == "\\", let escapes {
+                text.unicodeScalars.append(try escape(among: escapes))
+                blanks = 0
+            } else if isStop(scalar) {
+                break
+            } else {
+                text.unicodeScalars.append(scalar)
+                blanks = scalar == " " || scalar == "\t" ? blanks + 1 : 0
+                position += 1
+            }
         }
-        return method
+        if trimsBlanks { text.unicodeScalars.removeLast(blanks) }
+        if !text.isEmpty { parts.append(.text(text)) }
+        return HurlTemplate(parts: parts, place: place)
     }
 
-    private mutating func url() throws(HurlProblem) -> HurlTemplate {
+    /// The value of a line `name: value`: up to the end of the line or a comment, without trailing blanks.
+    mutating func lineValue() throws(HurlProblem) -> HurlTemplate {
+        let value = try template(escapes: "#\"\\/bfnrt", trimsBlanks: true) {
+            $0 == "#" || $0 == "\n" || $0 == "\r" || $0 == "\t"
+        }
+        let end = position
         skipBlanks()
-        guard let first = peek, first.value > 0x20, first != "#" else {
-            throw unexpected("expected a URL, such as {{base}}/path")
+        guard [nil, "#", "\n", "\r"].contains(peek) else {
+            throw problem("found a tab inside a value; it is written \\t there", at: end)
         }
-        guard ["http://", "https://", "{{"].contains(where: begins) else {
-            throw unexpected("a URL begins with http://, https:// or a variable, such as {{base}}")
-        }
-        let url = try template(escapes: nil) { !Self.isInURL($0) }
-        if let next = peek, next.value > 0x20, next != "#" {
-            throw unexpected("a URL contains letters, digits and \(Self.signsOfURLs); percent-encode everything else")
-        }
-        return url
+        return value
     }
 
-    private static let signsOfURLs = ":/.-?=&_%*,@~+!$'();[]"
-
-    private static func isInURL(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-            || signsOfURLs.unicodeScalars.contains(scalar)
+    mutating func quoted() throws(HurlProblem) -> HurlTemplate {
+        let start = position
+        guard take("\"") else { throw unexpected("expected a string in quotes") }
+        let text = try template(escapes: "#\"\\/bfnrt") { $0 == "\"" || $0 == "\n" }
+        guard take("\"") else { throw problem("the string that begins here has no end on its line", at: start) }
+        return text
     }
 
-    /// The client derives the framing fields itself.
-    private func checkName(_ field: HurlPair) throws(HurlProblem) {
-        let name = field.name.source.lowercased()
-        guard ["host", "connection", "content-length", "transfer-encoding"].contains(name) else { return }
-        throw HurlProblem(
-            file: file, place: field.name.place,
-            message: "found the field \(field.name.source); it follows from URL and content, leave it out")
-    }
-
-    private mutating func response() throws(HurlProblem) -> HurlResponse {
+    mutating func placeholder() throws(HurlProblem) -> HurlVariable {
         let place = place
-        try version()
-        try expectBlank(before: "a status, or *")
-        var response = HurlResponse(place: place, status: try status())
-        try endLine()
-        response.fields = try pairs()
-        var seen: Set<String> = []
-        while let section = try sectionName(of: "response", &seen) { try readResponseSection(section, into: &response) }
-        response.body = try body()
-        return response
+        position += 2
+        skipBlanks()
+        let start = position
+        let name = try variableName()
+        guard !HurlVariable.functions.contains(name) else {
+            throw problem("found the function \(name); expected the name of a variable between the braces", at: start)
+        }
+        skipBlanks()
+        guard take("}}") else { throw unexpected("expected “}}” after the name of a variable") }
+        return HurlVariable(name: name, place: place)
     }
 
-    private mutating func version() throws(HurlProblem) {
+    /// A letter, then letters, digits, `_` and `-`.
+    mutating func variableName() throws(HurlProblem) -> String {
         let start = position
-        let version = take(while: { $0.value > 0x20 && $0 != "#" })
-        // The runner speaks HTTP/1.1 only, so there is nothing to compare.
-        guard version == "HTTP" || version == "HTTP/1.1" else {
-            throw unexpected("expected HTTP or HTTP/1.1; other versions are not supported", at: start)
+        let name = take(while: HurlVariable.isInName)
+        guard let first = name.unicodeScalars.first, first.properties.isAlphabetic else {
+            throw unexpected("expected the name of a variable: a letter, then letters, digits, “_” and “-”", at: start)
+        }
+        return name
+    }
+
+    /// A regular expression between slashes, where braces are literal, or in quotes.
+    mutating func pattern() throws(HurlProblem) -> HurlTemplate {
+        try expectBlank(before: "a regular expression")
+        let start = position
+        guard take("/") else {
+            guard peek == "\"" else { throw unexpected("expected a regular expression, such as /[0-9]+/") }
+            return try quoted()
+        }
+        var pattern = ""
+        while let scalar = peek, scalar != "/", scalar != "\n" {
+            if begins(with: "\\/") {
+                position += 1
+            } else if scalar == "\\" {
+                pattern.unicodeScalars.append(scalar)
+                position += 1
+            }
+            guard let next = peek, next != "\n" else { break }
+            pattern.unicodeScalars.append(next)
+            position += 1
+        }
+        guard take("/") else { throw problem("the pattern that begins here has no end on its line", at: start) }
+        guard (try? Regex(pattern)) != nil else {
+            throw problem("found /\(pattern)/, which is not a supported regular expression", at: start)
+        }
+        return HurlTemplate(parts: [.text(pattern)], place: place(of: start))
+    }
+
+    private mutating func escape(among escapes: String) throws(HurlProblem) -> Unicode.Scalar {
+        let start = position
+        position += 1
+        guard let scalar = peek, scalar == "u" || escapes.unicodeScalars.contains(scalar) else {
+            throw problem(
+                "found a backslash before no sign that is escaped here; expected one of \(escapes) or u{HEX}", at: start
+            )
+        }
+        position += 1
+        switch scalar {
+        case "b": return "\u{8}"
+        case "f": return "\u{c}"
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "u": return try codePoint(from: start)
+        default: return scalar
         }
     }
 
-    private mutating func status() throws(HurlProblem) -> Int? {
-        let start = position
-        if take("*") { return nil }
-        guard let status = Int(take(while: { "0"..."9" ~= $0 })), (100...999).contains(status) else {
-            throw unexpected("expected a status of three digits, or *", at: start)
+    private mutating func codePoint(from start: Int) throws(HurlProblem) -> Unicode.Scalar {
+        if take("{") {
+            let digits = take(while: { $0.properties.isASCIIHexDigit })
+            if let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value), take("}") { return scalar }
         }
-        return status
+        throw problem("found a \\u that names no character; expected a form such as \\u{e9}", at: start)
+    }
+
+    /// `base64,…;` or `hex,…;`, if one follows.
+    mutating func bytes() throws(HurlProblem) -> [UInt8]? {
+        let start = position
+        let isBase64 = take("base64,")
+        guard isBase64 || take("hex,") else { return nil }
+        let content = take(while: { $0 != ";" }).unicodeScalars
+        guard take(";") else { throw problem("the bytes that begin here have no “;” at their end", at: start) }
+        guard let bytes = isBase64 ? Self.base64(content) : Self.hexadecimal(content) else {
+            throw problem("found bytes that are no \(isBase64 ? "base64" : "pairs of hexadecimal digits")", at: start)
+        }
+        return bytes
+    }
+
+    private static func base64(_ content: String.UnicodeScalarView) -> [UInt8]? {
+        let text = String(content.filter { !$0.properties.isWhitespace })
+        // Hurl accepts missing padding.
+        let padding = String(repeating: "=", count: text.hasSuffix("=") ? 0 : (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: text + padding).map { [UInt8]($0) }
+    }
+
+    /// Blanks are allowed around the digits, not between them.
+    private static func hexadecimal(_ content: String.UnicodeScalarView) -> [UInt8]? {
+        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
+        let text = content.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+        let digits = text.compactMap { $0.isASCII ? Character($0).hexDigitValue : nil }
+        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 }

@@ -11,25 +11,14 @@ struct ContractJudge {
     mutating func failures(_ response: HurlResponse) -> [ContractFailure] {
         if let failure = status(response) { return [failure] }
         var failures: [ContractFailure] = []
-        for capture in response.captures {
-            note(&failures) { () throws(ContractFailure) in try self.capture(capture) }
+        func note(_ check: () throws(ContractFailure) -> Void) {
+            do { try check() } catch { failures.append(error) }
         }
-        for field in response.fields {
-            note(&failures) { () throws(ContractFailure) in try check(field) }
-        }
-        if let body = response.body { note(&failures) { () throws(ContractFailure) in try check(body) } }
-        for assert in response.asserts {
-            note(&failures) { () throws(ContractFailure) in try check(assert) }
-        }
+        for capture in response.captures { note { () throws(ContractFailure) in try self.capture(capture) } }
+        for field in response.fields { note { () throws(ContractFailure) in try check(field) } }
+        if let body = response.body { note { () throws(ContractFailure) in try check(body) } }
+        for assert in response.asserts { note { () throws(ContractFailure) in try check(assert) } }
         return failures
-    }
-
-    private func note(_ failures: inout [ContractFailure], _ check: () throws(ContractFailure) -> Void) {
-        do {
-            try check()
-        } catch {
-            failures.append(error)
-        }
     }
 
     /// Shows the content too, which usually explains the other status.
@@ -87,41 +76,33 @@ extension ContractJudge {
     ) throws(ContractFailure) -> String? {
         guard let value else { return predicate.isNegated ? nil : "found nothing" }
         switch try judge(predicate.function, value, at: place) {
-        case .holds: return predicate.isNegated ? "found \(value.shown), for which it does hold" : nil
-        case .fails: return predicate.isNegated ? nil : "found \(value.shown)"
+        case true?: return predicate.isNegated ? "found \(value.shown), for which it does hold" : nil
+        case false?: return predicate.isNegated ? nil : "found \(value.shown)"
         // A predicate that does not apply to a value fails even when negated.
-        case .makesNoSense: return "found \(value.kind), \(value.shown), to which this predicate does not apply"
+        case nil: return "found \(value.kind), \(value.shown), to which this predicate does not apply"
         }
     }
 
-    private enum Judgement {
-        case holds
-        case fails
-        case makesNoSense
-
-        init(_ holds: Bool?) { self = holds.map { $0 ? .holds : .fails } ?? .makesNoSense }
-    }
-
+    /// Whether the predicate holds; `nil` when it does not apply to the value.
     private func judge(
         _ function: HurlPredicate.Function, _ value: ContractValue, at place: HurlPlace
-    ) throws(ContractFailure) -> Judgement {
+    ) throws(ContractFailure) -> Bool? {
         switch function {
-        case .exists: return .holds
-        case .equal(let literal): return Judgement(value.equals(try self.value(of: literal)))
-        case .unequal(let literal): return Judgement(!value.equals(try self.value(of: literal)))
-        case .compared(let relation, let literal):
-            return Judgement(Self.compare(value, relation, try self.value(of: literal)))
+        case .exists: return true
+        case .equal(let literal): return value.equals(try self.value(of: literal))
+        case .unequal(let literal): return !value.equals(try self.value(of: literal))
+        case .compared(let relation, let literal): return Self.compare(value, relation, try self.value(of: literal))
         case .holds(let position, let literal):
-            return Judgement(Self.look(for: try self.value(of: literal), at: position, in: value))
+            return Self.look(for: try self.value(of: literal), at: position, in: value)
         case .includes(let literal):
-            guard case .json(.array(let elements)) = value else { return .makesNoSense }
+            guard let elements = value.elements else { return nil }
             let wanted = try self.value(of: literal)
-            return Judgement(elements.contains { ContractValue.json($0).equals(wanted) })
+            return elements.contains { ContractValue.json($0).equals(wanted) }
         case .matches(let pattern):
-            guard let text = value.string else { return .makesNoSense }
-            return Judgement(text.firstMatch(of: try regex(pattern, at: place)) != nil)
-        case .isEmpty: return Judgement(Self.isEmpty(value))
-        case .isKind(let kind): return Judgement(Self.isKind(kind, value))
+            guard let text = value.string else { return nil }
+            return text.firstMatch(of: try regex(pattern, at: place)) != nil
+        case .isEmpty: return value.string?.isEmpty ?? value.count.map { $0 == 0 }
+        case .isKind(let kind): return Self.isKind(kind, value)
         }
     }
 
@@ -171,16 +152,6 @@ extension ContractJudge {
         }
     }
 
-    private static func isEmpty(_ value: ContractValue) -> Bool? {
-        switch value {
-        case .bytes(let bytes): bytes.isEmpty
-        case .json(.array(let elements)): elements.isEmpty
-        case .json(.object(let object)): object.isEmpty
-        case .json(.string(let text)): text.isEmpty
-        case .json: nil
-        }
-    }
-
     private static func isKind(_ kind: HurlPredicate.Kind, _ value: ContractValue) -> Bool {
         guard case .json(let value) = value else { return kind == .collection }
         return switch kind {
@@ -190,6 +161,152 @@ extension ContractJudge {
         case .boolean: value.bool != nil
         case .string: value.string != nil
         case .collection: value.array != nil || value.object != nil
+        }
+    }
+}
+
+extension ContractJudge {
+    func value(of query: HurlQuery) throws(ContractFailure) -> ContractValue? {
+        var value = try value(of: query.subject, at: query.place)
+        for filter in query.filters {
+            guard let input = value else {
+                throw ContractFailure(
+                    place: query.place, message: "nothing was found for the filter \(filter.word) to work on")
+            }
+            value = try apply(filter, to: input, at: query.place)
+        }
+        return value
+    }
+
+    private func value(of subject: HurlQuery.Subject, at place: HurlPlace) throws(ContractFailure) -> ContractValue? {
+        switch subject {
+        case .status: return .json(JSON(answer.status))
+        case .body: return .json(.string(answer.text))
+        case .bytes: return .bytes(answer.body)
+        case .header(let name):
+            let values = answer.values(of: try variables.text(name)).map(JSON.string)
+            return values.count > 1 ? .json(.array(values)) : values.first.map(ContractValue.json)
+        case .variable(let name): return variables[try variables.text(name)].map(ContractValue.json)
+        case .regex(let pattern): return try group(of: pattern, in: answer.text, at: place)
+        case .jsonPath(let path): return try find(path, in: answer.body, at: place)
+        }
+    }
+
+    /// The value for a singular path, otherwise the list of all values found.
+    private func find(
+        _ path: HurlTemplate, in content: [UInt8], at place: HurlPlace
+    ) throws(ContractFailure) -> ContractValue? {
+        let query: JSONPath
+        let value: JSON
+        let text = try variables.text(path)
+        do { query = try JSONPath(text) } catch {
+            throw ContractFailure(place: path.place, message: "\(error)")
+        }
+        do { value = try JSON.parse(content) } catch {
+            throw ContractFailure(place: place, message: "the content is not JSON: \(error)")
+        }
+        let values = query.values(in: value)
+        return query.isSingular ? values.first.map(ContractValue.json) : .json(.array(values))
+    }
+
+    private func apply(
+        _ filter: HurlFilter, to value: ContractValue, at place: HurlPlace
+    ) throws(ContractFailure) -> ContractValue? {
+        func taken<Part>(_ part: Part?) throws(ContractFailure) -> Part {
+            if let part { return part }
+            throw ContractFailure(
+                place: place, message: "the filter \(filter.word) cannot work on \(value.kind), \(value.shown)")
+        }
+        switch filter {
+        case .count: return .json(JSON(try taken(value.count)))
+        case .first: return try taken(value.elements).first.map(ContractValue.json)
+        case .last: return try taken(value.elements).last.map(ContractValue.json)
+        case .nth(let index):
+            let elements = try taken(value.elements)
+            return elements.indices.contains(index) ? .json(elements[index]) : nil
+        case .regex(let pattern): return try group(of: pattern, in: try taken(value.string), at: place)
+        case .replace(let old, let new):
+            let (old, new) = (try variables.text(old), try variables.text(new))
+            // By scalars here and below: “\r\n” is one `Character`, so “\n” would not be found in it.
+            let text = try taken(value.string).unicodeScalars.replacing(old.unicodeScalars, with: new.unicodeScalars)
+            return .json(.string(String(text)))
+        case .split(let separator):
+            let pieces = try taken(value.string).unicodeScalars.split(
+                separator: try variables.text(separator).unicodeScalars, omittingEmptySubsequences: false)
+            return .json(.array(pieces.map { .string(String($0)) }))
+        case .jsonPath(let path): return try find(path, in: Array(try taken(value.string).utf8), at: place)
+        case .toInt: return .json(JSON(try taken(value.numeral.flatMap { Int($0) })))
+        case .toFloat: return .json(.number(JSONNumber(try taken(value.numeral.flatMap { Double($0) }))))
+        }
+    }
+
+    /// The first group of the pattern's first match.
+    private func group(
+        of pattern: HurlTemplate, in text: String, at place: HurlPlace
+    ) throws(ContractFailure) -> ContractValue? {
+        guard let match = text.firstMatch(of: try regex(pattern, at: place)) else { return nil }
+        guard match.output.count > 1 else {
+            throw ContractFailure(
+                place: place, message: "the regular expression has no group whose text could be taken")
+        }
+        return match.output[1].substring.map { .json(.string(String($0))) }
+    }
+
+    func regex(_ pattern: HurlTemplate, at place: HurlPlace) throws(ContractFailure) -> Regex<AnyRegexOutput> {
+        let text = try variables.text(pattern)
+        do { return try Regex(text).matchingSemantics(.unicodeScalar) } catch {
+            throw ContractFailure(place: place, message: "“\(text)” is not a supported regular expression")
+        }
+    }
+}
+
+enum ContractValue: Sendable, Hashable {
+    case json(JSON)
+    case bytes([UInt8])
+
+    var shown: String {
+        switch self {
+        case .json(.null): "null"
+        case .json(.string(let text)): "“\(text)”"
+        case .json(let value): value.text
+        case .bytes(let bytes): "\(bytes.count) bytes"
+        }
+    }
+
+    var kind: String {
+        switch self {
+        case .json(let value): value.isNull ? "null" : "a JSON \(value.typeName)"
+        case .bytes: "bytes"
+        }
+    }
+
+    var string: String? {
+        if case .json(.string(let text)) = self { text } else { nil }
+    }
+
+    var elements: [JSON]? {
+        if case .json(.array(let elements)) = self { elements } else { nil }
+    }
+
+    /// The number of bytes, elements or members.
+    var count: Int? {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .json(let value): value.array?.count ?? value.object?.count
+        }
+    }
+
+    /// A number as written, or a text that may be one.
+    var numeral: String? {
+        if case .json(.number(let number)) = self { number.literal } else { string }
+    }
+
+    /// Whether both are equal: numbers by value, everything else as written.
+    func equals(_ other: ContractValue) -> Bool {
+        switch (self, other) {
+        case (.json(let own), .json(let other)): own.isEquivalent(to: other)
+        case (.bytes(let own), .bytes(let other)): own == other
+        case (.json, .bytes), (.bytes, .json): false
         }
     }
 }

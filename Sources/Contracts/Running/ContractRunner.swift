@@ -170,7 +170,8 @@ extension ContractRequest {
         }
         if !request.cookies.isEmpty {
             // Appended: set by name, each cookie would become a line of its own, which RFC 6265 section 5.4 forbids.
-            fields.append(HTTPField(name: .cookie, value: try cookies(request.cookies, variables)))
+            let cookies = try variables.texts(request.cookies).map { "\($0)=\($1)" }
+            fields.append(HTTPField(name: .cookie, value: cookies.joined(separator: "; ")))
         }
         if let credentials = request.credentials {
             let pair = "\(try variables.text(credentials.name)):\(try variables.text(credentials.value))"
@@ -185,30 +186,18 @@ extension ContractRequest {
         return (fields, try variables.bytes(body))
     }
 
-    private static func cookies(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
-        var cookies: [String] = []
-        for pair in pairs { cookies.append("\(try variables.text(pair.name))=\(try variables.text(pair.value))") }
-        return cookies.joined(separator: "; ")
-    }
-
     private static func encoded(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
-        var items: [String] = []
-        for pair in pairs {
-            items.append(
-                percentEncoded(try variables.text(pair.name)) + "=" + percentEncoded(try variables.text(pair.value)))
-        }
+        let items = try variables.texts(pairs).map { "\(percentEncoded($0))=\(percentEncoded($1))" }
         return items.joined(separator: "&")
     }
 
     /// Encodes everything except RFC 3986's unreserved characters.
     private static func percentEncoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { encoded, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
+            if byte.isLetter || byte.isDigit || "-._~".utf8.contains(byte) {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            } else {
+                encoded += "%" + byte.digits(atLeast: 2, radix: 16).uppercased()
             }
         }
     }
@@ -242,6 +231,10 @@ package struct ContractVariables: Sendable, Hashable {
 
     func text(_ template: HurlTemplate) throws(ContractFailure) -> String {
         try template.text { (variable) throws(ContractFailure) in try text(of: variable) }
+    }
+
+    func texts(_ pairs: [HurlPair]) throws(ContractFailure) -> [(name: String, value: String)] {
+        try pairs.map { (pair) throws(ContractFailure) in (try text(pair.name), try text(pair.value)) }
     }
 
     /// The text with its variables replaced; unset ones stay as written.

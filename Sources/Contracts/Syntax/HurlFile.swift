@@ -9,11 +9,7 @@ package struct HurlFile: Sendable, Hashable {
     package let name: String
     package let entries: [HurlEntry]
 
-    /// Reads a file.
-    ///
-    /// - Parameters:
-    ///   - name: The file's name, for messages and reports.
-    ///   - bytes: The content.
+    /// - Parameter name: the file's name, for messages and reports.
     package init(name: String, bytes: [UInt8]) throws(HurlProblem) {
         var reader = try HurlReader(file: name, bytes: bytes)
         self.name = name
@@ -201,7 +197,7 @@ package struct HurlQuery: Sendable, Hashable {
         case bytes
         case jsonPath(HurlTemplate)
         /// The first group of a regular expression's match in the content.
-        case regex(HurlPattern)
+        case regex(HurlTemplate)
         case variable(HurlTemplate)
     }
 
@@ -216,7 +212,7 @@ package enum HurlFilter: Sendable, Hashable {
     case first
     case last
     case nth(Int)
-    case regex(HurlPattern)
+    case regex(HurlTemplate)
     case replace(HurlTemplate, by: HurlTemplate)
     case split(HurlTemplate)
     case jsonPath(HurlTemplate)
@@ -237,13 +233,6 @@ package enum HurlFilter: Sendable, Hashable {
         case .toFloat: "toFloat"
         }
     }
-}
-
-package enum HurlPattern: Sendable, Hashable {
-    /// Between slashes, taken literally.
-    case literal(String)
-    /// In quotes, possibly with variables.
-    case text(HurlTemplate)
 }
 
 package struct HurlPredicate: Sendable, Hashable {
@@ -278,7 +267,7 @@ package struct HurlPredicate: Sendable, Hashable {
         case compared(Relation, HurlLiteral)
         case holds(Position, HurlLiteral)
         case includes(HurlLiteral)
-        case matches(HurlPattern)
+        case matches(HurlTemplate)
         case exists
         /// Has no element, member or character.
         case isEmpty

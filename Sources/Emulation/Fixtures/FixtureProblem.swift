@@ -167,10 +167,8 @@ extension FixtureStore {
     package var remarks: [String] { sight.warnings.all.map(\.description) }
 
     private func unreadFixtures(of layer: String, over bottom: String) throws(FixtureProblem) -> [String] {
-        try usage(of: layer).unread.filter { path in
-            // Files that ship with the program are right where they are, such as schemas for editors.
-            Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
-        }
+        // Files that ship with the program are right where they are, such as schemas for editors.
+        try usage(of: layer, where: Self.looksLikeFixture).unread.filter { !FileSystem.holds(Self.join(bottom, $0)) }
     }
 
     /// Files that nobody reads, and the folders of no vendor as a whole; each with a hint.
@@ -184,12 +182,15 @@ extension FixtureStore {
     /// Documentation, code, schemas for editors, and what only others read are not fixtures of a server: contract cases,
     /// what documents say of answers and requests, and drills.
     private static func looksLikeFixture(_ path: String) -> Bool {
-        let parts = path.split(separator: "/").dropFirst()
-        if parts.first == "requests.yaml" || ["answers", "drills"].contains(parts.first) && path.hasSuffix(".yaml") {
+        let name = path.lowercased()
+        guard [".yaml", ".yml", ".json", ".pem"].contains(where: name.hasSuffix), !path.hasSuffix(schemaSuffix) else {
             return false
         }
-        return !path.hasSuffix(FixtureStore.schemaSuffix)
-            && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
+        let inside = path.utf8.drop { $0 != UInt8(ascii: "/") }
+        if inside.starts(with: "/answers/".utf8) || inside.starts(with: "/drills/".utf8) {
+            return !path.hasSuffix(".yaml")
+        }
+        return !inside.elementsEqual("/requests.yaml".utf8)
     }
 
     private static func folder(of path: String) -> String? {

@@ -148,10 +148,12 @@ public struct FixtureStore: Sendable {
     }
 
     /// The files below a layer that were read, and those that were not, by their paths within it.
-    package func usage(of layer: String) throws(FixtureProblem) -> (read: [String], unread: [String]) {
+    package func usage(
+        of layer: String, where isAsked: (String) -> Bool = { _ in true }
+    ) throws(FixtureProblem) -> (read: [String], unread: [String]) {
         guard let walk = walks.first(where: { $0.layer == layer }) else { return ([], []) }
         if let problem = walk.problem { throw problem }
-        let all = walk.paths.sorted()
+        let all = walk.paths.filter(isAsked).sorted()
         return (all.filter { sight.holds(Self.join(layer, $0)) }, all.filter { !sight.holds(Self.join(layer, $0)) })
     }
 

@@ -272,9 +272,7 @@ struct SpoiledToken: Sendable {
     func unsigned(_ token: CompactToken, among keys: [SigningKey]) -> (token: UnsignedToken, own: String?)? {
         guard let algorithm = token.namedAlgorithm(among: Algorithm.allCases), let header = token.header,
             let claims = token.claims,
-            let key = keys.first(where: {
-                token.signature(by: $0.verificationKey, algorithm: algorithm).outcome == .passed
-            })
+            let key = keys.first(where: { token.isSigned(by: $0.verificationKey, algorithm: algorithm) })
         else { return nil }
         var unsigned = UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm)
         for member in self.claims { unsigned.content.claims[member.name] = member.value }

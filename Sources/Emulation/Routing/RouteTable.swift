@@ -48,21 +48,16 @@ public struct RouteTable: Sendable {
     /// splitting. Lengths are nearly unique, so this is faster than hashing.
     private var literals: [[Literal]] = []
     private var prefixes: [(segments: [Substring], vendor: Int)] = []
-    private var tries: [RouteTrie] = []
+    private let tries: [LazyTrie]
     /// Recent matches by path, with the request's method: clients repeat the same paths.
     private let recentMatches = RecentReadings<(method: HTTPRequest.Method, match: Match)>()
 
-    /// Creates a table of these vendors.
-    ///
-    /// - Throws: a clash when two routes match the same requests, two vendors own the same paths, or a route lies
-    ///   outside its vendor's prefixes.
-    package init(_ members: [Member]) throws(RouteClash) {
+    package init(_ members: [Member]) {
         self.members = members
         ownGuide = RouteGuide(members)
-        try Self.checkPrefixes(members)
+        tries = members.map(LazyTrie.init)
         for (index, member) in members.enumerated() {
             prefixes += member.identity.prefixes.map { ($0.split(separator: "/"), index) }
-            tries.append(try Self.trie(member))
             for (route, listed) in member.routes.enumerated() {
                 for endpoint in listed.endpoints where !endpoint.pattern.utf8.contains(UInt8(ascii: "{")) {
                     add(Ending(vendor: index, method: endpoint.method, route: route), at: endpoint.pattern)
@@ -90,7 +85,12 @@ public struct RouteTable: Sendable {
         return nil
     }
 
-    private static func checkPrefixes(_ members: [Member]) throws(RouteClash) {
+    /// The routes of a vendor are part of its code, so a start does without this, and a test sees to it.
+    ///
+    /// - Throws: a clash when two routes match the same requests, two vendors own the same paths, or a route lies
+    ///   outside its vendor's prefixes.
+    package func check() throws(RouteClash) {
+        for member in members { try Self.check(member) }
         let owned = members.map(\.identity).flatMap { identity in
             identity.prefixes.map { (prefix: $0, owner: identity.id) }
         }
@@ -98,7 +98,7 @@ public struct RouteTable: Sendable {
             for other in owned[(index + 1)...] where one.owner != other.owner {
                 let isShorter = one.prefix.utf8.count < other.prefix.utf8.count
                 let (short, long) = isShorter ? (one, other) : (other, one)
-                if lies(long.prefix, under: short.prefix) {
+                if Self.lies(long.prefix, under: short.prefix) {
                     throw RouteClash(
                         "\(short.owner) owns \(short.prefix), below which \(long.owner) owns \(long.prefix)")
                 }
@@ -107,12 +107,10 @@ public struct RouteTable: Sendable {
     }
 
     private static func lies(_ path: String, under prefix: String) -> Bool {
-        path.hasPrefix(prefix) && path.utf8.dropFirst(prefix.utf8.count).first ?? slash == slash
+        path.hasPrefix(prefix) && path.utf8.dropFirst(prefix.utf8.count).first ?? UInt8(ascii: "/") == UInt8(ascii: "/")
     }
 
-    private static let slash = UInt8(ascii: "/")
-
-    private static func trie(_ member: Member) throws(RouteClash) -> RouteTrie {
+    private static func check(_ member: Member) throws(RouteClash) {
         var trie = RouteTrie()
         for (index, route) in member.routes.enumerated() {
             for endpoint in route.endpoints {
@@ -124,7 +122,6 @@ public struct RouteTable: Sendable {
                 }
             }
         }
-        return trie
     }
 
     public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
@@ -147,7 +144,7 @@ public struct RouteTable: Sendable {
         guard let vendor = owner(of: path) else { return .unowned }
         // ours: no id contains a NUL, so no vendor owns such a path.
         if path.holdsNUL { return .unknown(vendor: vendor) }
-        switch tries[vendor].match(path.segments(by: members[vendor].identity.pathRules), method) {
+        switch tries[vendor].trie.match(path.segments(by: members[vendor].identity.pathRules), method) {
         case .route(let route, let parameters): return .route(vendor: vendor, route: route, parameters)
         case .otherMethods(let methods): return .otherMethods(vendor: vendor, methods)
         case .nothing: return .unknown(vendor: vendor)
@@ -207,8 +204,8 @@ extension RouteTable {
         }
     }
 
-    package init(of vendors: [any AnyLoadedVendor]) throws(RouteClash) {
-        try self.init(
+    package init(of vendors: [any AnyLoadedVendor]) {
+        self.init(
             vendors.filter { $0.addedRoutes == nil }.map { vendor in
                 Member(identity: vendor.identity, routes: vendor.routes.map { ($0.id, $0.endpoints) })
             })
@@ -220,6 +217,28 @@ package struct RouteClash: Error, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// The tree of a vendor, made for the first path that is no literal of a route.
+private final class LazyTrie: Sendable {
+    private final class Made: Sendable {
+        let trie: RouteTrie
+
+        init(_ member: RouteTable.Member) {
+            var trie = RouteTrie()
+            for (index, route) in member.routes.enumerated() {
+                for endpoint in route.endpoints { _ = trie.insert(endpoint, route: index) }
+            }
+            self.trie = trie
+        }
+    }
+
+    private let made = AtomicLazyReference<Made>()
+    private let member: RouteTable.Member
+
+    init(_ member: RouteTable.Member) { self.member = member }
+
+    var trie: RouteTrie { made.load()?.trie ?? made.storeIfNil(Made(member)).trie }
 }
 
 /// The paths of one vendor as a tree of segments; literals take precedence over parameters, and those over a rest

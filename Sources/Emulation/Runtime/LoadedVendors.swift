@@ -55,7 +55,8 @@ package struct LoadedVendors: Sendable {
             try problems.take(FixtureProblem(file: route.source, message: message), leavingOut: false)
         }
         let added = vendors.filter { $0.addedRoutes != nil }.flatMap(\.routes)
-        guard !added.isEmpty, let table = try? RouteTable(of: vendors) else { return }
+        if added.isEmpty { return }
+        let table = RouteTable(of: vendors)
         let owners = vendors.filter { $0.addedRoutes == nil }
         for route in added {
             if let owner = owners.first(where: { $0.routes.contains { $0.id == route.id } }) {
@@ -212,7 +213,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
                 vendor: V.identity.id, routes: ids, failures: failureNames,
                 actions: V.actions.map(\.listing), defects: { Self.ownDefects }, fixtures: fixtures))
         generation = Generation.next()
-        secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
+        secrets = Self.secrets(of: table)
         traits = VendorTraits(V.identity, secrets: secrets, answersByTemplate: described != nil)
         if described == nil {
             answering = { $2.respond(to: $0, at: $1, by: $2.loaded) }
@@ -225,10 +226,22 @@ final class LoadedVendor<V: Vendor>: Sendable {
 extension LoadedVendor {
     @usableFromInline
     static func table(of routes: [Route<V>]) -> RouteTable? {
-        try? RouteTable([RouteTable.Member(identity: V.identity, routes: routes.map { ($0.id, $0.endpoints) })])
+        let table = RouteTable([RouteTable.Member(identity: V.identity, routes: routes.map { ($0.id, $0.endpoints) })])
+        return (try? table.check()) == nil ? nil : table
     }
 
     @usableFromInline static var ownDefects: [String] { V.tokenKinds.flatMap(\.defects) }
+
+    /// Neighbouring routes mostly have the same secrets, whose comparison costs nothing.
+    @usableFromInline
+    static func secrets(of table: [Route<V>]) -> Set<String> {
+        var (all, last): (Set<String>, Set<String>) = ([], [])
+        for route in table where route.secrets != last {
+            last = route.secrets
+            all.formUnion(last)
+        }
+        return all
+    }
 }
 
 /// The vendor for lists, files and commands.

@@ -174,8 +174,10 @@ extension String {
     /// A secret as it is, in base64, and as form-decoding changes it.
     fileprivate var spellings: [String] {
         let bytes = Array(utf8)
+        let spellings = [self, Base64.encode(bytes), Base64URL.encode(bytes)]
+        guard bytes.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else { return spellings }
         let decoded = PercentEncoding.decode(replacing("+", with: " ")[...]).map(String.init)
-        return [self, Base64.encode(bytes), Base64URL.encode(bytes)] + [decoded].compactMap(\.self)
+        return spellings + [decoded].compactMap(\.self)
     }
 }
 

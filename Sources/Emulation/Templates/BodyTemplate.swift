@@ -28,6 +28,8 @@ package struct BodyTemplate: Sendable {
     }
 
     private let root: Part
+    /// The body when it refers to no values, as most failures do not.
+    private let constant: JSON?
 
     /// Reads the template at a fixture node.
     ///
@@ -42,11 +44,12 @@ package struct BodyTemplate: Sendable {
     /// - Throws: a problem when a string is not a Mustache template or refers to a name outside `roots`.
     package init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
         root = try Self.part(json, at: node, roots, keepsText: keepsText)
+        constant = Self.isConstant(root) ? json : nil
     }
 
     /// The body with these values, for a vendor that limits its answers itself; truncated when the values exceed 16 MB.
     package func body(_ values: JSONObject) -> JSON {
-        body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
+        constant ?? body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 
     /// The body with these values; truncated when the budget is exceeded.
@@ -119,6 +122,16 @@ package struct BodyTemplate: Sendable {
     }
 
     private static func isNamePart(_ byte: UInt8) -> Bool { byte.isBase64URL || byte == UInt8(ascii: ".") }
+
+    private static func isConstant(_ part: Part) -> Bool {
+        switch part {
+        case .fixed: true
+        case .value, .text: false
+        case .array(let parts): parts.allSatisfy(isConstant)
+        case .object(let parts):
+            parts.allSatisfy { name, part in if case .fixed = name { isConstant(part) } else { false } }
+        }
+    }
 
     private static func fill(_ part: Part, _ values: JSONObject, _ budget: TemplateBudget) -> JSON {
         // The rest of a template over budget is not filled.

@@ -99,23 +99,23 @@ extension Mutex {
 /// or visit all others each time.
 public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
     /// The ids, with gaps where some were removed.
-    private var slots: [ID?] = []
-    private var places: [ID: Int] = [:]
+    @usableFromInline var slots: [ID?] = []
+    @usableFromInline var places: [ID: Int] = [:]
     /// A lower bound for the oldest id's position; only gaps precede it.
-    private var first = 0
+    @usableFromInline var first = 0
 
-    public init() {}
+    @inlinable public init() {}
 
-    public var count: Int { places.count }
+    @inlinable public var count: Int { places.count }
 
-    public var isEmpty: Bool { places.isEmpty }
+    @inlinable public var isEmpty: Bool { places.isEmpty }
 
-    public func contains(_ id: ID) -> Bool { places[id] != nil }
+    @inlinable public func contains(_ id: ID) -> Bool { places[id] != nil }
 
     /// Appends an id; one that is already there keeps its position.
     ///
     /// - Returns: whether it is new.
-    @discardableResult
+    @discardableResult @inlinable
     public mutating func append(_ id: ID) -> Bool {
         guard places[id] == nil else { return false }
         places[id] = slots.count
@@ -126,7 +126,7 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
     /// Removes an id, if it is there.
     ///
     /// - Returns: whether it was there.
-    @discardableResult
+    @discardableResult @inlinable
     public mutating func remove(_ id: ID) -> Bool {
         guard let place = places.removeValue(forKey: id) else { return false }
         slots[place] = nil
@@ -137,6 +137,7 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
     /// Removes the oldest ids.
     ///
     /// - Returns: as many as requested, or all.
+    @inlinable
     public mutating func removeFirst(_ wanted: Int) -> [ID] {
         var oldest: [ID] = []
         while oldest.count < wanted, first < slots.count {
@@ -152,7 +153,8 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Compacts the ids once most slots are gaps, so that at least as many were removed as are moved.
-    private mutating func closeGaps() {
+    @inlinable
+    mutating func closeGaps() {
         guard slots.count > 2 * places.count + 16 else { return }
         slots.removeAll { $0 == nil }
         first = 0
@@ -163,11 +165,16 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
 extension InsertionOrder: Sequence {
     /// The ids, oldest first.
     ///
-    /// Not by a key path, which would be made at run time.
-    public func makeIterator() -> some IteratorProtocol<ID> { slots[first...].lazy.compactMap { $0 }.makeIterator() }
+    /// Not a lazy sequence, whose types would be made at run time.
+    @inlinable
+    public func makeIterator() -> IndexingIterator<[ID]> {
+        var ids: [ID] = []
+        for place in first..<slots.count { if let id = slots[place] { ids.append(id) } }
+        return ids.makeIterator()
+    }
 
     /// The exact number of ids.
-    public var underestimatedCount: Int { count }
+    @inlinable public var underestimatedCount: Int { count }
 }
 
 /// Increasing numbers: ids, revisions, event counts.

@@ -18,6 +18,7 @@ public enum BehaviourProfile: String, Sendable, CaseIterable {
 /// A documented or observed difference in behaviour that can be selected.
 public struct SwitchDeclaration: Sendable {
     /// The possible values of a switch.
+    @usableFromInline
     package enum Domain: Sendable, Hashable {
         case choice([String])
         /// A non-negative whole number or, when a word is given, that word.
@@ -86,7 +87,7 @@ public struct SwitchValues: Sendable, Hashable {
     package init(_ values: [String: String]) { self.values = values }
 
     /// The value of a switch; empty when the vendor declares none with that name.
-    package subscript(name: String) -> String { values[name] ?? "" }
+    @usableFromInline package subscript(name: String) -> String { values[name] ?? "" }
 }
 
 extension VendorSwitches {
@@ -112,11 +113,12 @@ extension VendorSwitches {
 /// call says otherwise.
 public struct SwitchCoder: Sendable {
     /// The values to take; `nil` while switches are declared.
-    package let values: SwitchValues?
+    @usableFromInline package let values: SwitchValues?
     private(set) var declarations: [SwitchDeclaration] = []
 
     init(_ values: SwitchValues?) { self.values = values }
 
+    @inlinable
     package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ value: inout Choice, observed: Choice? = nil, about: String, source: String
     ) {
@@ -177,7 +179,8 @@ public struct SwitchCoder: Sendable {
         }
     }
 
-    private mutating func declare(
+    @usableFromInline
+    mutating func declare(
         _ name: String, _ domain: SwitchDeclaration.Domain, _ documented: String, _ observed: String?, _ about: String,
         _ source: String
     ) {

@@ -138,6 +138,12 @@ extension CompactToken {
         return .failed
     }
 
+    /// Whether the key made the signature.
+    public func isSigned(by key: VerificationKey, algorithm: Algorithm) -> Bool {
+        var nothing: Finding?
+        return signature(by: key, algorithm: algorithm, &nothing) == .passed
+    }
+
     /// The note on a signature that may be right by another key.
     package static let strangeKey = "The signature was not made with this key, or header or payload changed since."
 

@@ -9,12 +9,12 @@ import Wire
 struct ControlAPI: Sendable {
     private let emulator: Emulator
     private var access: ControlAccess { emulator.controlAccess }
-    private let table: RouteTable?
+    private let table: RouteTable
     private let vendorPort: Int?
     /// The methods of the paths without parameters.
     private let literals: [String: [HTTPRequest.Method]]
 
-    init(_ emulator: Emulator, vendorPort: Int? = nil) {
+    init(_ emulator: Emulator, vendorPort: Int?) {
         self.emulator = emulator
         self.vendorPort = vendorPort
         literals = Dictionary(
@@ -24,7 +24,7 @@ struct ControlAPI: Sendable {
             id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
             repeatedSlashes: .collapse, ignoresTrailingSlash: true)
         // The operations are a constant whose paths differ, as a test verifies.
-        table = try? RouteTable([
+        table = RouteTable([
             RouteTable.Member(identity: identity, routes: Self.operations.map { ($0.id, [$0.endpoint]) })
         ])
     }
@@ -38,13 +38,13 @@ struct ControlAPI: Sendable {
 
     func match(_ request: Request) -> RouteTable.Match {
         let path = Page.isFrontDoor(request) ? ControlOperation.prefix[...] : request.path
-        return table?.match(request.method, path) ?? .unowned
+        return table.match(request.method, path)
     }
 
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
         // A request that will be refused need not fill the memory first.
         guard case .route(_, let index, _) = match, Self.operations[index].traits.contains(.takesState),
-            access.hasToken(request), isAdmitted(request)
+            access.hasToken(request), access.admits(request)
         else { return Pipeline.standardBodyLimit }
         return emulator.stateLimit
     }
@@ -65,16 +65,16 @@ struct ControlAPI: Sendable {
         }
         switch match {
         case .route(_, let index, let parameters):
-            if !Self.operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
+            let operation = Self.operations[index]
+            if !operation.pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
-            return counted(
-                index, perform(Self.operations[index], request, match, parameters, in: sandbox, by: selector),
-                in: sandbox)
+            let answer = perform(operation, request, match, parameters, in: sandbox, by: selector)
+            return counted(index, answer, in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:
-            let nearest = table?.guide.nearest(to: request.method, request.path, count: 1).first ?? "none"
+            let nearest = table.guide.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
             return counted(ExchangeLabel.none, .ready(problem.response), in: sandbox)
@@ -141,14 +141,11 @@ struct ControlAPI: Sendable {
         by selector: SandboxSelector
     ) -> Answer {
         do throws(ControlProblem) {
-            let sandbox = SelectedSandbox(name, by: selector, of: emulator.sandboxes)
-            // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
-            if !operation.traits.contains(.open) { sandbox.existing?.touch() }
             let call = try ControlCall(
-                request, at: operation, parameters, in: sandbox, of: emulator, vendorPort: vendorPort)
+                request, at: operation, parameters, in: name, by: selector, of: emulator, vendorPort: vendorPort)
             let answer = try operation.handler(call)
             // Kept from here on, not from the start of the work: until then it could expire.
-            guard case .deferred(let work) = answer, let pinned = sandbox.existing else { return answer }
+            guard case .deferred(let work) = answer, let pinned = call.existingSandbox else { return answer }
             return .deferred { await pinned.whileUsed(work) }
         } catch {
             return .ready(error.response)
@@ -181,15 +178,6 @@ struct ControlAPI: Sendable {
         }
         response.closeToPages()
         return response
-    }
-
-    private func isAdmitted(_ request: Request) -> Bool {
-        do throws(ControlProblem) {
-            try access.check(request)
-            return true
-        } catch {
-            return false
-        }
     }
 }
 

@@ -4,13 +4,16 @@ import JSON
 import Synchronization
 import Wire
 
-struct ControlCall {
+/// A control call, with the sandbox that it selects.
+final class ControlCall: Sendable {
     let request: Request
     let parameters: PathParameters
-    private let selected: SelectedSandbox
     let emulator: Emulator
     /// The vendors' port; `nil` when it is that of the call.
     let vendorPort: Int?
+    let sandboxName: String
+    private let selectedBy: SandboxSelector
+    private let found: Mutex<Sandbox?>
     /// The query parameters, each at most once and declared by the operation.
     let query: Fields<ControlFields>
 
@@ -18,31 +21,39 @@ struct ControlCall {
     ///
     /// - Throws: a problem when the query has a parameter that the operation does not declare, or has one twice.
     init(
-        _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
-        in selected: SelectedSandbox, of emulator: Emulator, vendorPort: Int?
+        _ request: Request, at operation: ControlOperation, _ parameters: PathParameters, in sandbox: String,
+        by selector: SandboxSelector, of emulator: Emulator, vendorPort: Int?
     ) throws(ControlProblem) {
-        (self.request, self.parameters, self.selected) = (request, parameters, selected)
-        (self.emulator, self.vendorPort) = (emulator, vendorPort)
-        query = try Self.query(of: request, operation.query)
+        (self.request, self.parameters, self.emulator, self.vendorPort) = (request, parameters, emulator, vendorPort)
+        (sandboxName, selectedBy) = (sandbox, selector)
+        let existing = emulator.sandboxes.existing(sandbox)
+        // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
+        if !operation.traits.contains(.open) { existing?.touch() }
+        found = Mutex(existing)
+        var names: Set<String> = []
+        for (name, _) in request.queryItems {
+            _ = try ControlProblem.place(of: name, among: operation.query, "there is no query parameter")
+            guard names.insert(name).inserted else { throw .invalid("query parameter \(name) occurs twice") }
+        }
+        query = Fields(queryOf: request)
     }
 
-    /// The sandbox that the request selects, created if needed. A call that will be refused should not read it.
-    var sandbox: Sandbox { selected.sandbox }
+    /// The sandbox that the request selects, created if needed; the same one for the duration of the call. A call that
+    /// will be refused, or that concerns no sandbox, should not read it.
+    var sandbox: Sandbox { found.once { emulator.sandboxes.sandbox(sandboxName) } }
 
     /// The sandbox that the request selects; `nil` if it does not exist.
-    var existingSandbox: Sandbox? { selected.existing }
-
-    var sandboxName: String { selected.name }
+    var existingSandbox: Sandbox? { found.withLock(\.self) }
 
     /// How the call named it, with the vendors' address if the sandbox's base follows requests.
-    var selector: SandboxSelector { emulator.placed(selected.selector, of: request, at: vendorPort, in: sandbox) }
+    var selector: SandboxSelector { emulator.placed(selectedBy, of: request, at: vendorPort, in: sandbox) }
 
     /// The server's address as the client wrote it, with the path that selects the sandbox if the call has one.
     ///
     /// - Parameter port: another port of the server; `nil` for that of the call.
     func address(of port: Int? = nil) -> String {
         let base = request.origin(port: port) ?? emulator.sandboxes.publicBase.text
-        return selected.selector.form == .path ? "\(base)/~\(sandboxName)" : base
+        return selectedBy.form == .path ? "\(base)/~\(sandboxName)" : base
     }
 
     /// The content, which must be a JSON object without repeated members.
@@ -63,32 +74,14 @@ struct ControlCall {
         try Fields<ControlFields>(object).read { $0.refuseUnknown(allowed) }
     }
 
-    private static func query(
-        of request: Request, _ declared: [String]
-    ) throws(ControlProblem) -> Fields<ControlFields> {
-        var names: Set<String> = []
-        for (name, _) in request.queryItems {
-            guard declared.contains(name) else {
-                throw .unknown("there is no query parameter", name, among: declared)
-            }
-            guard names.insert(name).inserted else { throw .invalid("query parameter \(name) occurs twice") }
-        }
-        return Fields(queryOf: request)
-    }
-
     func vendor(_ id: String, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int {
-        guard let index = emulator.vendor(id) else {
-            throw .unknown(
-                "no vendor is called", id, among: emulator.vendors.map(\.identity.id), status,
-                status == .notFound ? "no-such-vendor" : "invalid")
-        }
-        return index
+        try ControlProblem.place(
+            of: id, among: emulator.vendors.map(\.identity.id), "no vendor is called", status,
+            status == .notFound ? "no-such-vendor" : "invalid")
     }
 
     /// The vendor that the content names, if any.
-    func namedVendor(
-        _ body: JSONObject, _ status: HTTPResponse.Status = .notFound
-    ) throws(ControlProblem) -> Int? {
+    func namedVendor(_ body: JSONObject, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int? {
         guard let name = body["vendor"] else { return nil }
         return try vendor(name.string ?? name.text, status)
     }
@@ -101,6 +94,11 @@ struct ControlCall {
         } catch {
             throw .invalid(error.message)
         }
+    }
+
+    /// An answer that is made on a thread that may take its time.
+    func reading(_ make: @escaping @Sendable () throws(ControlProblem) -> Response) -> Answer {
+        .deferred { await self.emulator.readings.run { ControlProblem.response(of: make) } }
     }
 }
 
@@ -169,8 +167,28 @@ struct ControlProblem: Error {
         ControlProblem(status, code, "\(reason) \(name)\(Nearest.hint(to: name, among: known))")
     }
 
+    /// The place of a name among those that are known, or the refusal of another.
+    static func place(
+        of name: String, among known: [String], _ reason: String, _ status: HTTPResponse.Status = .badRequest,
+        _ code: String = "invalid"
+    ) throws(ControlProblem) -> Int {
+        guard let place = known.firstIndex(of: name) else { throw .unknown(reason, name, among: known, status, code) }
+        return place
+    }
+
     /// `{"error":{"code":…,"message":…}}`.
     var response: Response { .json(["error": ["code": .string(code), "message": .string(message)]], status: status) }
+
+    /// The response that is made, or the problem with it.
+    static func response(of make: () throws(ControlProblem) -> Response) -> Response {
+        do { return try make() } catch { return error.response }
+    }
+}
+
+extension Answer {
+    static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Answer {
+        .ready(.json(value, status: status))
+    }
 }
 
 extension Response {
@@ -179,27 +197,6 @@ extension Response {
         response.body = redactor.answer(body)
         return response
     }
-}
-
-/// The sandbox that a control call selects, created when the call first needs it.
-///
-/// A call that is refused, or one such as `health` that concerns no sandbox, creates none.
-final class SelectedSandbox: Sendable {
-    let name: String
-    /// How the call named it.
-    let selector: SandboxSelector
-    private let directory: SandboxDirectory
-    private let found: Mutex<Sandbox?>
-
-    init(_ name: String, by selector: SandboxSelector, of directory: SandboxDirectory) {
-        (self.name, self.selector, self.directory) = (name, selector, directory)
-        found = Mutex(directory.existing(name))
-    }
-
-    var existing: Sandbox? { found.withLock(\.self) }
-
-    /// The sandbox, created if needed; the same one for the duration of the call.
-    var sandbox: Sandbox { found.once { directory.sandbox(name) } }
 }
 
 extension HTTPField.Name {
@@ -230,6 +227,9 @@ struct ControlAccess: Sendable {
         try checkSite(request)
         try checkContentType(request)
     }
+
+    /// Whether ``check(_:)`` passes; its refusal says why once the request is complete.
+    func admits(_ request: Request) -> Bool { (try? check(request)) != nil }
 
     func hasToken(_ request: Request) -> Bool {
         guard let token else { return true }

@@ -102,9 +102,7 @@ struct HurlPart {
     private(set) var named: [String] = []
 
     init(_ entry: JournalEntry, masked: MaskedExchange) {
-        self.entry = entry
-        self.masked = masked
-        tokens = PresentedTokens.of(entry.request)
+        (self.entry, self.masked, tokens) = (entry, masked, PresentedTokens.of(entry.request))
     }
 
     var title: String {
@@ -201,12 +199,11 @@ extension HurlPart {
 
     private func body(_ values: CapturedValues) throws(HurlOmission) -> String {
         let bytes = entry.request.body
+        let text = String(decoding: bytes, as: UTF8.self)
         if let json = try? JSON.parse(bytes), json.object != nil || json.array != nil {
-            let text = String(decoding: bytes, as: UTF8.self)
             guard text.firstRange(of: "{{") == nil else { throw HurlOmission(why: "whose content cannot be written") }
             return values.replaced(text)
         }
-        let text = String(decoding: bytes, as: UTF8.self)
         let replaced = values.replaced(text)
         if replaced != text, Self.isPlain(text), !text.utf8.contains(UInt8(ascii: "`")),
             !text.utf8.contains(UInt8(ascii: "\\"))
@@ -233,65 +230,115 @@ extension HurlPart {
     }
 }
 
-/// How to mint a token like a given one: the control call and its members.
-struct TokenRecipe {
-    let vendor: String
-    let kind: String
-    let members: JSONObject
+/// Variables in exported cases: values from answers that later calls repeat, and tokens.
+struct CapturedValues {
+    private struct Origin {
+        let entry: Int
+        let path: String
+    }
 
-    /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
-    ///
-    /// The signature is secret, so every defect is tried until one is refused for the same reasons.
-    ///
-    /// - Parameter isForeign: whether a real server took the token, whose key nobody has here: it is minted without a
-    ///   defect.
-    init?(
-        for token: String, of vendor: any AnyLoadedVendor, in cell: any AnySandboxedVendor, at moment: Moment,
-        isForeign: Bool
-    ) {
-        let wanted = cell.explain(token, knowing: [:], at: moment)
-        guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
-        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
-        guard let claims = read.claims, var header = read.header else { return nil }
-        header = JSONObject(header.filter { $0.name != "alg" }.map { ($0.name, $0.value) })
-        let usual: JSONObject = ["header": .object(header), "claims": .object(claims)]
-        let account = Self.account(wanted.account, for: kind)
-        for defect in [nil] + Self.defects(of: kind, cell, moment, lacking: claims).map(Optional.some) {
-            var members = account.reduce(into: usual) { $0[$1.name] = $1.value }
-            members["defect"] = defect.map(JSON.string)
-            let order = MintRequest(kind: kind.name, members: members)
-            guard let minted = try? cell.mint(order, at: moment, by: .none, IdentifierSource()) else { continue }
-            let verdict = cell.explain(minted.token, knowing: [:], at: moment)
-            let isSame = verdict.failure == wanted.failure && Self.failed(verdict) == Self.failed(wanted)
-            guard isForeign || isSame else { continue }
-            self.vendor = vendor.identity.id
-            self.kind = kind.name
-            self.members = members
-            return
+    private var origins: [String: Origin] = [:]
+    private var names: [String: String] = [:]
+    private var tokenCount = 0
+    /// The names whose values no exported answer provides.
+    private var lost: Set<String> = []
+    /// The names captured from an entry's answer, with their paths in it.
+    private(set) var captures: [Int: [(name: String, path: String)]] = [:]
+
+    /// Collects the values from the answers of these entries that later entries repeat.
+    init(of entries: [JournalEntry]) {
+        // A value that a client sent first did not come from an answer.
+        var said: Set<String> = []
+        for (index, entry) in entries.enumerated() {
+            let words = Self.words(of: entry.request)
+            for word in words { note(word, usedBy: index) }
+            said.formUnion(words)
+            guard !entry.record.isIntervened, let body = try? JSON.parse(entry.response.body) else { continue }
+            collect(body, "$", index, said)
         }
-        return nil
     }
 
-    private static func failed(_ verdict: TokenExplanation) -> [String] {
-        verdict.findings.filter { $0.outcome == .failed }.map(\.check)
+    private mutating func note(_ word: String, usedBy index: Int) {
+        guard names[word] == nil, let origin = origins[word], origin.entry < index else { return }
+        let name = "value\(names.count + 1)"
+        names[word] = name
+        captures[origin.entry, default: []].append((name, origin.path))
     }
 
-    /// The account in the form of a mint request: “project a, key b” becomes the members `project` and `key`.
-    private static func account(_ account: String?, for kind: TokenKind) -> JSONObject {
-        let words = account?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
-        return JSONObject(
-            zip(words, words.dropFirst()).filter { name, _ in kind.members.contains { $0.name == name } }.map {
-                ($0, .string($1))
-            })
+    /// ours: a shorter string occurs in requests by chance too often; the second number limits how many are kept.
+    private static let (shortest, most) = (6, 20_000)
+
+    private mutating func collect(_ value: JSON, _ path: String, _ index: Int, _ said: Set<String>) {
+        if let object = value.object {
+            for member in object where member.name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
+                collect(member.value, "\(path).\(member.name)", index, said)
+            }
+        } else if let array = value.array {
+            for (position, element) in array.enumerated() { collect(element, "\(path)[\(position)]", index, said) }
+        } else if let text = value.string, text.utf8.count >= Self.shortest, origins.count < Self.most,
+            text.unicodeScalars.allSatisfy(Self.isInWord), !said.contains(text), origins[text] == nil
+        {
+            origins[text] = Origin(entry: index, path: path)
+        }
     }
 
-    /// All defects of the kind; missing-claim defects only for claims that the token lacks.
-    private static func defects(
-        of kind: TokenKind, _ cell: any AnySandboxedVendor, _ moment: Moment, lacking claims: JSONObject
-    ) -> [String] {
-        let good = try? cell.mint(MintRequest(kind: kind.name), at: moment, by: .none, IdentifierSource())
-        let usual = good?.json["claims"]?.object ?? [:]
-        let missing = usual.map(\.name).filter { claims[$0] == nil }.map { "missing-\($0)" }
-        return missing + (Defect.names + kind.defects).filter { !$0.hasSuffix("CLAIM") }
+    /// Drops the call of that entry, with the values it would provide and the names of its tokens.
+    mutating func forget(givenBy index: Int, tokens: [String]) {
+        lost.formUnion((captures[index] ?? []).map(\.name))
+        for token in tokens { names[token] = nil }
+    }
+
+    /// Whether the text needs a value from the answer to a dropped call.
+    func needsLost(_ text: String) -> Bool { lost.contains { text.firstRange(of: "{{\($0)}}") != nil } }
+
+    mutating func name(token: String) -> String {
+        tokenCount += 1
+        names[token] = "token\(tokenCount)"
+        return "token\(tokenCount)"
+    }
+
+    func knows(_ text: String) -> Bool { names[text] != nil }
+
+    /// The text with `{{name}}` in place of known values.
+    func replaced(_ text: String) -> String {
+        var result = ""
+        var word = ""
+        func flush() {
+            result += names[word].map { "{{\($0)}}" } ?? word
+            word = ""
+        }
+        for scalar in text.unicodeScalars {
+            if Self.isInWord(scalar) {
+                word.unicodeScalars.append(scalar)
+            } else {
+                flush()
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        flush()
+        return result
+    }
+
+    private static func words(of request: Request) -> [String] {
+        var texts = [request.target, String(decoding: request.body, as: UTF8.self)]
+        texts += request.fields.map(\.value)
+        // A claim may repeat a value from an answer, such as the nonce of a challenge.
+        texts += PresentedTokens.of(request).compactMap(claims(of:))
+        return texts.flatMap { text in
+            text.unicodeScalars.split { !isInWord($0) }.map { String($0) }.filter { $0.utf8.count >= shortest }
+        }
+    }
+
+    private static func claims(of token: String) -> String? {
+        CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient).claims.map {
+            JSON.object($0).text
+        }
+    }
+
+    private static func isInWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".": true
+        default: false
+        }
     }
 }

@@ -8,12 +8,10 @@ extension ControlAPI {
     /// ours: every fault is checked for every call.
     private static let mostFaults = 100
 
-    @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .ready(.json(["faults": .array(call.sandbox.faults)]))
-    }
+    static func listFaults(_ call: ControlCall) -> Answer { .json(["faults": .array(call.sandbox.faults)]) }
 
     /// Replaces the armed faults with the one that the content describes, or with the list in its member `faults`.
-    @Sendable static func setFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func setFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.object()
         var faults: [Fault] = []
         if let elements = try onlyList("faults", in: body) {
@@ -28,10 +26,10 @@ extension ControlAPI {
             faults = [try fault(body, call)]
         }
         call.sandbox.arm(faults)
-        return try listFaults(call)
+        return listFaults(call)
     }
 
-    @Sendable static func clearFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func clearFaults(_ call: ControlCall) -> Answer {
         call.sandbox.arm([])
         return .ready(.empty())
     }
@@ -74,7 +72,7 @@ extension ControlAPI {
 
 /// Activating scenarios, and reading their current states.
 extension ControlAPI {
-    @Sendable static func listScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let hasRules = try call.query.read { $0.flag("rules") } ?? false
         let available = call.emulator.scenarios.map { scenario -> JSON in
             var json: JSONObject = [
@@ -84,12 +82,12 @@ extension ControlAPI {
             if hasRules { json["rules"] = .array(scenario.rules) }
             return .object(json)
         }
-        return .ready(.json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
+        return .json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)])
     }
 
     /// Activates the scenario that the content names, or those in the list of its member `scenarios`, the first one
     /// first.
-    @Sendable static func setScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func setScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("scenario", "state", "scenarios").object
         var chosen: [(scenario: Scenario, state: Int)] = []
         if let elements = try onlyList("scenarios", in: body) {
@@ -105,7 +103,7 @@ extension ControlAPI {
         return try listScenarios(call)
     }
 
-    @Sendable static func clearScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func clearScenarios(_ call: ControlCall) -> Answer {
         call.sandbox.activate([])
         return .ready(.empty())
     }
@@ -122,17 +120,15 @@ extension ControlAPI {
             throw .unknown("no scenario is called", name, among: call.emulator.scenarios.map(\.name))
         }
         guard let state = value["state"] else { return (scenario, 0) }
-        let stateName = state.string ?? state.text
-        guard let index = scenario.stateNames.firstIndex(of: stateName) else {
-            throw .unknown("scenario \(name) has no state", stateName, among: scenario.stateNames)
-        }
-        return (scenario, index)
+        let place = try ControlProblem.place(
+            of: state.string ?? state.text, among: scenario.stateNames, "scenario \(name) has no state")
+        return (scenario, place)
     }
 }
 
 /// Performing actions on a vendor's state that no client requests.
 extension ControlAPI {
-    @Sendable static func listActions(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listActions(_ call: ControlCall) -> Answer {
         let actions = call.emulator.vendors.flatMap { vendor in
             vendor.actions.map { action -> JSON in
                 let members = action.members.map { member -> JSON in
@@ -147,31 +143,28 @@ extension ControlAPI {
                 ]
             }
         }
-        return .ready(.json(["actions": .array(actions)]))
+        return .json(["actions": .array(actions)])
     }
 
-    @Sendable static func act(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func act(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         let vendor = call.emulator.vendors[index]
         let action = call.parameters["action"]
-        guard vendor.actions.contains(where: { $0.name == action }) else {
-            throw .unknown(
-                "\(vendor.identity.id) has no action", action, among: vendor.actions.map(\.name), .notFound,
-                "no-such-action")
-        }
+        _ = try ControlProblem.place(
+            of: action, among: vendor.actions.map(\.name), "\(vendor.identity.id) has no action", .notFound,
+            "no-such-action")
         let members = call.request.body.isEmpty ? [:] : try call.object()
         // Off the event loop: an action may read a million events, and others should not wait for it.
         return .deferred {
             await call.sandbox.whileUsed {
-                let outcome = await call.emulator.readings.run {
-                    Result { () throws(ControlRefusal) in
-                        try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
+                await call.emulator.readings.run {
+                    do throws(ControlRefusal) {
+                        return .json(
+                            try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
+                        )
+                    } catch {
+                        return ControlProblem.invalid(error.description).response
                     }
-                }
-                do throws(ControlRefusal) {
-                    return .json(try outcome.get())
-                } catch {
-                    return ControlProblem.invalid(error.description).response
                 }
             }
         }

@@ -6,7 +6,7 @@ import Wire
 extension ControlAPI {
     private static let longestWait = Duration.seconds(60)
 
-    @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let query = try JournalQuery(call)
         let count = try call.query.read { $0.count("count") } ?? 1
         // Off the event loop: a journal may hold several megabytes.
@@ -44,34 +44,31 @@ extension ControlAPI {
         var list: JSONObject = ["sandbox": .string(call.sandboxName)]
         list["replica"] = call.emulator.replica.map(JSON.string)
         switch form {
-        case .json:
-            list["entries"] = .array(entries.map { show($0, redactor, call) })
-            return .json(.object(list))
+        case .json: list["entries"] = .array(entries.map { show($0, redactor, call) })
         case .brief:
             list["newest"] = JSON(newest)
             list["entries"] = .array(entries.map { $0.brief(redactor, call.emulator.routes) })
-            return .json(.object(list))
-        case .har:
-            return .json(HARExport.json(of: entries.map { show($0, redactor, call) }))
+        case .har: return .json(HARExport.json(of: entries.map { show($0, redactor, call) }))
         case .hurl: return .text(HurlExport(entries, call.emulator, call.sandbox).text)
         }
+        return .json(.object(list))
     }
 
-    @Sendable static func readJournalEntry(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readJournalEntry(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let id = call.parameters["id"]
         let form = try JournalQuery.form(call)
         guard let entry = call.existingSandbox.flatMap({ sandbox in Int(id).flatMap(sandbox.journal.entry) }) else {
             throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandboxName) has no journal entry \(id).")
         }
         switch form {
-        case .json: return .ready(.json(show(entry, call.sandbox.redactor, call)))
-        case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
+        case .json: return .json(show(entry, call.sandbox.redactor, call))
+        case .brief: return .json(entry.brief(call.sandbox.redactor, call.emulator.routes))
         // Off the event loop: a token may take twenty minting attempts.
-        case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], entry.id, form, call) } }
+        case .har, .hurl: return call.reading { list([entry], entry.id, form, call) }
         }
     }
 
-    @Sendable static func clearJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func clearJournal(_ call: ControlCall) -> Answer {
         call.sandbox.journal.clear()
         return .ready(.empty())
     }
@@ -159,7 +156,7 @@ struct JournalQuery {
 
 /// Verifying that what should have happened did.
 extension ControlAPI {
-    @Sendable static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let expectation = try call.read(.object(call.object())) { (node) throws(FixtureProblem) in
             try JournalExpectation(node, names: call.emulator.vendors)
         }
@@ -180,7 +177,7 @@ extension ControlAPI {
 
 /// Which of a vendor's routes and failures the calls so far have met.
 extension ControlAPI {
-    @Sendable static func readCoverage(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readCoverage(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let named = try call.query.read { $0.optionalText("vendor") }
         let chosen = try named.map { name throws(ControlProblem) in try call.vendor(name, .badRequest) }
         let coverage = call.existingSandbox?.journal.coverage ?? Coverage()
@@ -197,7 +194,7 @@ extension ControlAPI {
                         + CoveredNames.rest(failures.never + routes.never)),
             ]
         }
-        return .ready(.json(["sandbox": .string(call.sandboxName), "vendors": .array(list)]))
+        return .json(["sandbox": .string(call.sandboxName), "vendors": .array(list)])
     }
 }
 

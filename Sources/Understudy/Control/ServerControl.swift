@@ -5,7 +5,7 @@ import Wire
 
 /// What is emulated, and where each part is known from.
 extension ControlAPI {
-    @Sendable static func listVendors(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listVendors(_ call: ControlCall) -> Answer {
         let vendors = call.emulator.vendors.map { vendor -> JSON in
             [
                 "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
@@ -16,7 +16,7 @@ extension ControlAPI {
                 "samples": .array(vendor.samples.map { ["label": .string($0.label), "value": .string($0.value)] }),
             ]
         }
-        return .ready(.json(["vendors": .array(vendors), "port": call.vendorPort.map { JSON($0) } ?? .null]))
+        return .json(["vendors": .array(vendors), "port": call.vendorPort.map { JSON($0) } ?? .null])
     }
 
     private static func json(_ route: RouteListing) -> [JSON] {
@@ -47,14 +47,14 @@ extension ControlAPI {
         ]
     }
 
-    @Sendable static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
         let base = call.sandbox.identity.publicBase.address(of: call.sandboxName, by: call.selector)
         // Custom fixtures may leave a vendor without a signing key; then there is no sample.
         guard let sample = try? vendor.sampleRequest(at: call.sandbox.now, base: base) else {
-            return .ready(.json(["sample": .null, "refused": .null]))
+            return .json(["sample": .null, "refused": .null])
         }
-        return .ready(.json(["sample": json(sample, call), "refused": json(sample.refused, call)]))
+        return .json(["sample": json(sample, call), "refused": json(sample.refused, call)])
     }
 
     private static func json(_ sample: SampleRequest, _ call: ControlCall) -> JSON {
@@ -67,18 +67,17 @@ extension ControlAPI {
     }
 
     /// What a program or a person finds at the server's address; browsers are led to the page.
-    @Sendable static func readIndex(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readIndex(_ call: ControlCall) -> Answer {
         let control = call.address() + ControlOperation.prefix
         let base = call.address(of: call.vendorPort)
         let vendors = call.emulator.vendors.map(\.identity).map { vendor -> JSON in
             ["id": .string(vendor.id), "title": .string(vendor.title), "base": .string(base)]
         }
-        return .ready(
-            .json([
-                "name": "Understudy", "version": .string(Emulator.version), "dashboard": .string(control + "/"),
-                "openapi": .string(control + "/openapi.json"), "journal": .string(control + "/journal"),
-                "vendors": .array(vendors),
-            ]))
+        return .json([
+            "name": "Understudy", "version": .string(Emulator.version), "dashboard": .string(control + "/"),
+            "openapi": .string(control + "/openapi.json"), "journal": .string(control + "/journal"),
+            "vendors": .array(vendors),
+        ])
     }
 }
 
@@ -88,23 +87,20 @@ extension HTTPField.Name {
 
 /// The probes of supervisors and proxies.
 extension ControlAPI {
-    @Sendable static func readHealth(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readHealth(_ call: ControlCall) -> Answer {
         .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
     }
 
-    @Sendable static func readLiveness(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .ready(.json(["status": "ok"]))
-    }
+    static func readLiveness(_ call: ControlCall) -> Answer { .json(["status": "ok"]) }
 
-    @Sendable static func readReadiness(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readReadiness(_ call: ControlCall) -> Answer {
         let reason = call.emulator.reasonToStayAway
-        return .ready(
-            .json(
-                ["ready": .bool(reason == nil), "replica": JSON(call.emulator.replica), "reason": JSON(reason)],
-                status: reason == nil ? .ok : .serviceUnavailable))
+        return .json(
+            ["ready": .bool(reason == nil), "replica": JSON(call.emulator.replica), "reason": JSON(reason)],
+            status: reason == nil ? .ok : .serviceUnavailable)
     }
 
-    @Sendable static func readMetrics(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func readMetrics(_ call: ControlCall) -> Answer {
         let text = call.emulator.metricsText(calls: operations.map(\.id))
         return .ready(Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
     }
@@ -140,36 +136,29 @@ enum ControlDocument {
 /// The control calls and the vendors as documents; those of vendors are made when first asked for, on a thread that may
 /// wait.
 extension ControlAPI {
-    @Sendable static func describe(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        .ready(.json(ControlDocument.json(asksForToken: call.emulator.controlAccess.token != nil)))
+    static func describe(_ call: ControlCall) -> Answer {
+        .json(ControlDocument.json(asksForToken: call.emulator.controlAccess.token != nil))
     }
 
-    @Sendable static func describeCalls(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        try document(call, \.openAPI)
-    }
+    static func describeCalls(_ call: ControlCall) throws(ControlProblem) -> Answer { try document(call, \.openAPI) }
 
-    @Sendable static func describeFrames(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        try document(call, \.asyncAPI)
-    }
+    static func describeFrames(_ call: ControlCall) throws(ControlProblem) -> Answer { try document(call, \.asyncAPI) }
 
     private static func document(
         _ call: ControlCall, _ make: @escaping @Sendable (VendorDocument) -> JSON?
     ) throws(ControlProblem) -> Answer {
-        let (vendors, name) = (call.emulator.vendors, call.parameters["document"])
-        guard let vendor = vendors.first(where: { "\($0.identity.id).json" == name }) else {
-            throw .unknown(
-                "no document is called", name, among: vendors.map { "\($0.identity.id).json" }, .notFound,
-                "no-such-vendor")
-        }
-        return .deferred {
-            await call.emulator.readings.run {
-                do {
-                    if let document = make(try VendorDocument(vendor)) { return .json(document) }
-                    return ControlProblem(.notFound, "no-sockets", "\(vendor.identity.title) has no sockets.").response
-                } catch {
-                    return ControlProblem(.internalServerError, "fixtures-wrong", "\(error)").response
-                }
+        let vendors = call.emulator.vendors
+        let place = try ControlProblem.place(
+            of: call.parameters["document"], among: vendors.map { "\($0.identity.id).json" }, "no document is called",
+            .notFound, "no-such-vendor")
+        let vendor = vendors[place]
+        return call.reading { () throws(ControlProblem) in
+            do throws(FixtureProblem) {
+                if let document = make(try VendorDocument(vendor)) { return .json(document) }
+            } catch {
+                throw ControlProblem(.internalServerError, "fixtures-wrong", "\(error)")
             }
+            throw ControlProblem(.notFound, "no-sockets", "\(vendor.identity.title) has no sockets.")
         }
     }
 }

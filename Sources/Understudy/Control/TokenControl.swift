@@ -6,7 +6,7 @@ import Wire
 
 /// Minting and explaining tokens.
 extension ControlAPI {
-    @Sendable static func listTokenKinds(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listTokenKinds(_ call: ControlCall) -> Answer {
         let kinds = call.emulator.vendors.flatMap { vendor in
             vendor.tokenKinds.map { kind -> JSON in
                 [
@@ -16,30 +16,28 @@ extension ControlAPI {
                 ]
             }
         }
-        return .ready(.json(["kinds": .array(kinds)]))
+        return .json(["kinds": .array(kinds)])
     }
 
-    @Sendable static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendorID = call.parameters["vendor"]
         let index = try call.vendor(vendorID)
         let vendor = call.emulator.vendors[index]
         let kind = call.parameters["kind"]
-        guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
-            throw .unknown(
-                "\(vendorID) has no token of kind", kind, among: vendor.tokenKinds.map(\.name), .notFound,
-                "no-such-kind")
-        }
+        _ = try ControlProblem.place(
+            of: kind, among: vendor.tokenKinds.map(\.name), "\(vendorID) has no token of kind", .notFound,
+            "no-such-kind")
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
             let minted = try call.sandbox.mint(MintRequest(kind: kind, members: members), of: index, by: call.selector)
-            return .ready(.json(minted.json))
+            return .json(minted.json)
         } catch {
             throw .invalid(error.description)
         }
     }
 
     /// Returns what each vendor, or the named one, would answer to a token.
-    @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("token", "vendor", "request").object
         guard let token = body["token"]?.string else { throw .invalid("token must be a string") }
         let request = body["request"] ?? [:]
@@ -51,13 +49,76 @@ extension ControlAPI {
         let explanations = indices.map { index in
             call.sandbox.vendor(index).explain(token, knowing: context, at: call.sandbox.now)
         }
-        return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
+        return .json(["verdicts": .array(explanations.map(\.json))])
+    }
+}
+
+/// How to mint a token like a given one: the control call and its members.
+struct TokenRecipe {
+    let vendor: String
+    let kind: String
+    let members: JSONObject
+
+    /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
+    ///
+    /// The signature is secret, so every defect is tried until one is refused for the same reasons.
+    ///
+    /// - Parameter isForeign: whether a real server took the token, whose key nobody has here: it is minted without a
+    ///   defect.
+    init?(
+        for token: String, of vendor: any AnyLoadedVendor, in cell: any AnySandboxedVendor, at moment: Moment,
+        isForeign: Bool
+    ) {
+        let wanted = cell.explain(token, knowing: [:], at: moment)
+        guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
+        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
+        guard let claims = read.claims, var header = read.header else { return nil }
+        header = JSONObject(header.filter { $0.name != "alg" }.map { ($0.name, $0.value) })
+        let usual: JSONObject = ["header": .object(header), "claims": .object(claims)]
+        let account = Self.account(wanted.account, for: kind)
+        for defect in [nil] + Self.defects(of: kind, cell, moment, lacking: claims).map(Optional.some) {
+            var members = account.reduce(into: usual) { $0[$1.name] = $1.value }
+            members["defect"] = defect.map(JSON.string)
+            let order = MintRequest(kind: kind.name, members: members)
+            guard let minted = try? cell.mint(order, at: moment, by: .none, IdentifierSource()) else { continue }
+            let verdict = cell.explain(minted.token, knowing: [:], at: moment)
+            let isSame = verdict.failure == wanted.failure && Self.failed(verdict) == Self.failed(wanted)
+            guard isForeign || isSame else { continue }
+            self.vendor = vendor.identity.id
+            self.kind = kind.name
+            self.members = members
+            return
+        }
+        return nil
+    }
+
+    private static func failed(_ verdict: TokenExplanation) -> [String] {
+        verdict.findings.filter { $0.outcome == .failed }.map(\.check)
+    }
+
+    /// The account in the form of a mint request: “project a, key b” becomes the members `project` and `key`.
+    private static func account(_ account: String?, for kind: TokenKind) -> JSONObject {
+        let words = account?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
+        return JSONObject(
+            zip(words, words.dropFirst()).filter { name, _ in kind.members.contains { $0.name == name } }.map {
+                ($0, .string($1))
+            })
+    }
+
+    /// All defects of the kind; missing-claim defects only for claims that the token lacks.
+    private static func defects(
+        of kind: TokenKind, _ cell: any AnySandboxedVendor, _ moment: Moment, lacking claims: JSONObject
+    ) -> [String] {
+        let good = try? cell.mint(MintRequest(kind: kind.name), at: moment, by: .none, IdentifierSource())
+        let usual = good?.json["claims"]?.object ?? [:]
+        let missing = usual.map(\.name).filter { claims[$0] == nil }.map { "missing-\($0)" }
+        return missing + (Defect.names + kind.defects).filter { !$0.hasSuffix("CLAIM") }
     }
 }
 
 /// Inspecting, rotating and breaking the keys of issuers.
 extension ControlAPI {
-    @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func listKeys(_ call: ControlCall) -> Answer {
         let vendors = call.emulator.vendors
         let issuers = vendors.enumerated().flatMap { index, vendor in
             call.sandbox.vendor(index).issuers.map { json($0, of: vendor) }
@@ -73,28 +134,25 @@ extension ControlAPI {
         let fetched = vendors.enumerated().flatMap { index, vendor in
             call.sandbox.vendor(index).remoteKeys.map { json($0, of: vendor) }
         }
-        return .ready(.json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
+        return .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)])
     }
 
-    @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         let keys = try issuer(call.parameters["issuer"], of: index, call)
-        let name = call.parameters["drill"]
-        guard let drill = KeyDrill(rawValue: name) else {
-            throw .unknown(
-                "no drill is called", name, among: KeyDrill.allCases.map(\.rawValue), .notFound, "no-such-drill")
-        }
+        let place = try ControlProblem.place(
+            of: call.parameters["drill"], among: KeyDrill.allCases.map(\.rawValue), "no drill is called", .notFound,
+            "no-such-drill")
+        let drill = KeyDrill.allCases[place]
         if !keys.mustWait(for: drill), let response = try perform(drill, keys.name, of: index, nil, call) {
             return .ready(response)
         }
         let pair = DeferredKeyPair(of: keys.signing.kind)
         return .deferred {
             await pair.make()
-            do throws(ControlProblem) {
+            return ControlProblem.response { () throws(ControlProblem) in
                 if let response = try perform(drill, keys.name, of: index, pair, call) { return response }
                 throw ControlProblem(.internalServerError, "no-key-pair", "No key pair could be made.")
-            } catch {
-                return error.response
             }
         }
     }
@@ -152,7 +210,7 @@ extension ControlAPI {
 /// Explaining calls that went to real servers.
 extension ControlAPI {
     /// Returns why a real server refused the recorded calls, by the settings of the sandbox.
-    @Sendable static func explainCall(_ call: ControlCall) throws(ControlProblem) -> Answer {
+    static func explainCall(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("recording", "answer", "vendor", "at").object
         guard let recording = body["recording"]?.string else { throw .invalid("recording must be a string") }
         let sandbox = call.existingSandbox ?? call.emulator.sandboxes.standard

@@ -133,9 +133,8 @@ private enum HARReading {
     private static func content(_ content: JSON?, at place: String) throws(RecordingProblem) -> [UInt8]? {
         guard let text = content?["text"]?.string else { return nil }
         guard content?["encoding"] == "base64" else { return Array(text.utf8) }
-        let bytes = try RecordingProblem.require(
+        return try RecordingProblem.require(
             Base64URL.decodeLeniently(Array(text.utf8)), "\(place).text is not base64, as its encoding says")
-        return bytes
     }
 }
 
@@ -156,8 +155,7 @@ private enum TextReading {
         let host = fields.first { $0.0.lowercased() == "host" }?.1 ?? ""
         var call = try RecordedCall(
             String(words[0]), words[1].hasPrefix("/") ? "https://\(host)\(words[1])" : String(words[1]), fields,
-            body: body,
-            at: "line 1, with Host")
+            body: body, at: "line 1, with Host")
         guard end < lines.endIndex else { return call }
         let status = try RecordingProblem.require(
             lines[end].split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
@@ -173,9 +171,9 @@ private enum TextReading {
         let blank = lines.firstIndex { $0.isEmpty } ?? lines.endIndex
         var fields: [(String, String)] = []
         for (offset, line) in lines[..<blank].enumerated() {
-            let field = try RecordingProblem.require(
-                RecordedCall.field(line), "line \(number + offset) is not a field: found no “NAME: VALUE”")
-            fields.append(field)
+            fields.append(
+                try RecordingProblem.require(
+                    RecordedCall.field(line), "line \(number + offset) is not a field: found no “NAME: VALUE”"))
         }
         var body = Array(lines[min(blank + 1, lines.endIndex)...].joined(separator: "\n").utf8)
         // The last line of a file, and the blank one before an answer.

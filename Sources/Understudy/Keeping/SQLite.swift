@@ -1,4 +1,5 @@
 import CSQLite
+import Emulation
 
 /// A connection to an SQLite database, for one thread at a time: whoever uses it holds the lock around it.
 final class SQLite: @unchecked Sendable {
@@ -12,7 +13,6 @@ final class SQLite: @unchecked Sendable {
     }
 
     struct Failure: Error, CustomStringConvertible {
-        let code: Int32
         let description: String
     }
 
@@ -24,10 +24,8 @@ final class SQLite: @unchecked Sendable {
 
     init(_ path: String, readOnly: Bool = false) throws(Failure) {
         let flags = (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &connection, flags, nil)
-        guard code == SQLITE_OK else {
-            let failure = self.failure(code)
-            close()
+        guard sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK else {
+            defer { close() }
             throw failure
         }
         sqlite3_extended_result_codes(connection, 1)
@@ -50,36 +48,37 @@ final class SQLite: @unchecked Sendable {
     var changes: Int { Int(sqlite3_changes(connection)) }
 
     func run(_ sql: String) throws(Failure) {
-        let code = sqlite3_exec(connection, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw failure(code) }
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
     /// Carries out a statement, which is prepared once.
-    ///
-    /// - Parameter row: reads a row of the result.
-    func run(_ sql: String, _ values: [Value], row: (Row) throws(Failure) -> Void = { _ in }) throws(Failure) {
+    func run(_ sql: String, _ values: [Value]) throws(Failure) { try rows(sql, values) { _ in } }
+
+    /// Carries out a statement, which is prepared once, and reads the rows of its result.
+    @discardableResult
+    func rows<Result>(_ sql: String, _ values: [Value] = [], _ read: (Row) -> Result) throws(Failure) -> [Result] {
         let statement = try prepared(sql)
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
         for (index, value) in values.enumerated() {
-            let code = bind(value, Int32(index + 1), statement)
-            guard code == SQLITE_OK else { throw failure(code) }
+            guard bind(value, Int32(index + 1), statement) == SQLITE_OK else { throw failure }
         }
+        var results: [Result] = []
         while true {
             let code = sqlite3_step(statement)
-            if code == SQLITE_DONE { return }
-            guard code == SQLITE_ROW else { throw failure(code) }
-            try row(Row(statement: statement))
+            if code == SQLITE_DONE { return results }
+            guard code == SQLITE_ROW else { throw failure }
+            results.append(read(Row(statement: statement)))
         }
     }
 
     /// Carries out statements together, or none of them.
-    func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    func transaction<Value>(_ body: (SQLite) throws(Failure) -> Value) throws(Failure) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(Failure) {
-            let value = try body()
+            let value = try body(self)
             try run("COMMIT")
             return value
         } catch {
@@ -93,7 +92,7 @@ final class SQLite: @unchecked Sendable {
         if let statement = statements[sql] { return statement }
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-        guard code == SQLITE_OK else { throw failure(code) }
+        guard code == SQLITE_OK else { throw failure }
         statements[sql] = statement
         return statement
     }
@@ -114,9 +113,8 @@ final class SQLite: @unchecked Sendable {
         }
     }
 
-    private func failure(_ code: Int32) -> Failure {
-        Failure(code: code, description: String(cString: sqlite3_errmsg(connection)))
-    }
+    /// What was wrong with the last call.
+    private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(connection))) }
 
     struct Row {
         fileprivate let statement: OpaquePointer?
@@ -124,9 +122,10 @@ final class SQLite: @unchecked Sendable {
         /// The number in that column, counted from 0.
         func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
 
-        /// The number in that column; `nil` for none.
-        func real(_ column: Int32) -> Double? {
-            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
+        /// The moment of the Unix seconds in that column; `nil` for none.
+        func moment(_ column: Int32) -> Moment? {
+            guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return nil }
+            return Moment(unixSeconds: sqlite3_column_double(statement, column))
         }
 
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }

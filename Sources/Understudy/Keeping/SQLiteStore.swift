@@ -79,11 +79,7 @@ package final class SQLiteStore: StateStore {
     /// - Returns: the digits of the start.
     private static func prepare(_ sqlite: SQLite) throws -> String {
         if sqlite.isReadOnly { throw StoreProblem("cannot be written; check its permissions") }
-        func number(_ sql: String) throws -> Int {
-            var number = 0
-            try sqlite.run(sql, []) { number = $0.integer(0) }
-            return number
-        }
+        func number(_ sql: String) throws -> Int { try sqlite.rows(sql) { $0.integer(0) }.first ?? 0 }
         let version = try number("PRAGMA user_version")
         guard try number("SELECT count(*) FROM sqlite_schema") == 0 || number("PRAGMA application_id") == applicationID
         else { throw StoreProblem("is a database of another program; name another file") }
@@ -93,7 +89,7 @@ package final class SQLiteStore: StateStore {
         }
         try sqlite.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
         if version < steps.count {
-            try sqlite.transaction { () throws(SQLite.Failure) in
+            try sqlite.transaction { (sqlite) throws(SQLite.Failure) in
                 for step in steps.dropFirst(version) { try sqlite.run(step) }
                 if version == 0 {
                     try sqlite.run("INSERT INTO meta(start) VALUES (?)", [.text(SandboxIdentity.drawStart(seed: nil))])
@@ -101,9 +97,7 @@ package final class SQLiteStore: StateStore {
                 try sqlite.run("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(steps.count)")
             }
         }
-        var start = ""
-        try sqlite.run("SELECT start FROM meta", []) { start = $0.text(0) }
-        return start
+        return try sqlite.rows("SELECT start FROM meta") { $0.text(0) }.first ?? ""
     }
 
     // MARK: - Reading
@@ -117,14 +111,12 @@ package final class SQLiteStore: StateStore {
     }
 
     package func claim(_ sandbox: String) throws(StoreProblem) -> StoreClaiming {
-        var expires: Moment?
-        let rows = try read { (sqlite) throws(SQLite.Failure) in
-            try sqlite.run("SELECT expires_at FROM sandboxes WHERE name = ?", [.text(sandbox)]) {
-                expires = $0.real(0).map(Moment.init(unixSeconds:))
-            }
-            return try Self.rows(of: sandbox, sqlite)
+        let (expiries, rows) = try read { (sqlite) throws(SQLite.Failure) in
+            let expiry = "SELECT expires_at FROM sandboxes WHERE name = ?"
+            return (try sqlite.rows(expiry, [.text(sandbox)]) { $0.moment(0) }, try Self.rows(of: sandbox, sqlite))
         }
-        return .claimed(StoreClaim(sandbox: sandbox, epoch: 1), rows, expires: expires, wasHeld: false)
+        let claim = StoreClaim(sandbox: sandbox, epoch: 1)
+        return .claimed(claim, rows, expires: expiries.first ?? nil, wasHeld: false)
     }
 
     package func rows(of sandbox: String) throws(StoreProblem) -> [StateRow] {
@@ -132,27 +124,20 @@ package final class SQLiteStore: StateStore {
     }
 
     private static func rows(of sandbox: String, _ sqlite: SQLite) throws(SQLite.Failure) -> [StateRow] {
-        var rows: [StateRow] = []
         let sql = "SELECT part, key, rank, document FROM records WHERE sandbox = ? ORDER BY rank"
-        try sqlite.run(sql, [.text(sandbox)]) { row in
+        return try sqlite.rows(sql, [.text(sandbox)]) { row in
             let name = StateRow.Name(part: row.text(0), key: row.text(1))
-            rows.append(StateRow(name, rank: row.integer(2), document: row.bytes(3)))
+            return StateRow(name, rank: row.integer(2), document: row.bytes(3))
         }
-        return rows
     }
 
     package func list() throws(StoreProblem) -> [StoredSandbox] {
         try read { (sqlite) throws(SQLite.Failure) in
-            var list: [StoredSandbox] = []
-            try sqlite.run("SELECT name, created_at, used_at, expires_at FROM sandboxes ORDER BY name", []) { row in
-                list.append(
-                    StoredSandbox(
-                        name: row.text(0), owner: nil,
-                        times: StoreTimes(
-                            created: Moment(unixSeconds: row.real(1) ?? 0), used: Moment(unixSeconds: row.real(2) ?? 0),
-                            expires: row.real(3).map(Moment.init(unixSeconds:)))))
+            try sqlite.rows("SELECT name, created_at, used_at, expires_at FROM sandboxes ORDER BY name") { row in
+                StoredSandbox(
+                    name: row.text(0), owner: nil,
+                    times: StoreTimes(created: row.moment(1), used: row.moment(2), expires: row.moment(3)))
             }
-            return list
         }
     }
 
@@ -163,8 +148,7 @@ package final class SQLiteStore: StateStore {
         do {
             return try writer.withLock { sqlite throws in
                 try restoreFile(&sqlite)
-                let connection = sqlite
-                return try connection.transaction { () throws(SQLite.Failure) -> Value in try body(connection) }
+                return try sqlite.transaction(body)
             }
         } catch let problem as StoreProblem {
             throw problem
@@ -234,9 +218,7 @@ package final class SQLiteStore: StateStore {
         // Most have rows, and then nothing is to be written.
         let empty = try read { (sqlite) throws(SQLite.Failure) in
             var empty: [String] = []
-            for claim in claims {
-                try sqlite.run(Self.emptySandbox, [.text(claim.sandbox)]) { empty.append($0.text(0)) }
-            }
+            for claim in claims { empty += try sqlite.rows(Self.emptySandbox, [.text(claim.sandbox)]) { $0.text(0) } }
             return empty
         }
         if empty.isEmpty { return }
@@ -259,14 +241,10 @@ package final class SQLiteStore: StateStore {
 
     package func deleteExpired(at moment: Moment, sparing names: Set<String>) throws(StoreProblem) {
         let expired = try read { (sqlite) throws(SQLite.Failure) in
-            var expired: [String] = []
             let sql = "SELECT name FROM sandboxes WHERE expires_at <= ?"
-            try sqlite.run(sql, [.real(moment.unixSeconds)]) { expired.append($0.text(0)) }
-            return expired
+            return try sqlite.rows(sql, [.real(moment.unixSeconds)]) { $0.text(0) }
         }
-        for name in expired where !names.contains(name) {
-            _ = try delete(StoreClaim(sandbox: name, epoch: 1))
-        }
+        for name in expired where !names.contains(name) { _ = try delete(StoreClaim(sandbox: name, epoch: 1)) }
     }
 
     // MARK: - Taking part
@@ -277,11 +255,10 @@ package final class SQLiteStore: StateStore {
             // Nor should it compete with the start for the processor.
             usleep(500_000)
             let number = Files.number(of: path)
-            var found = "ok"
-            do {
-                try SQLite(path, readOnly: true).run("PRAGMA quick_check(1)", []) {
-                    found = $0.text(0).replacing("\n", with: " ")
-                }
+            let found: String
+            do throws(SQLite.Failure) {
+                let findings = try SQLite(path, readOnly: true).rows("PRAGMA quick_check(1)") { $0.text(0) }
+                found = findings.first?.replacing("\n", with: " ") ?? "ok"
             } catch {
                 found = "\(error)"
             }

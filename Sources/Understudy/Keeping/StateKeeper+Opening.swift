@@ -30,31 +30,28 @@ extension StateKeeper {
 
     /// Claims a fresh sandbox for this server, and restores it from its rows.
     private func claim(_ sandbox: Sandbox) throws(SandboxUnavailable) -> Place.Content {
-        do {
+        var claiming: StoreClaiming
+        do throws(StoreProblem) {
             if let problem = deleteRemoved(sandbox.name) { throw problem }
-            var claiming = try store.claim(sandbox.name)
+            claiming = try store.claim(sandbox.name)
             if case .claimed(let claim, _, let expires?, _) = claiming, expires <= machine() {
                 _ = try store.delete(claim)
                 claiming = try store.claim(sandbox.name)
             }
-            switch claiming {
-            case .claimed(let claim, let rows, _, let wasHeld):
-                var content = Place.Content(claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), sandbox: sandbox)
-                read(rows, into: sandbox, &content)
-                return content
-            case .held(let owner):
-                throw SandboxUnavailable(
-                    "The sandbox \(sandbox.name) belongs to the replica \(owner), which has yet to give it up.",
-                    news: { try? await Task.sleep(for: .milliseconds(20)) })
-            }
-        } catch let problem as StoreProblem {
-            throw SandboxUnavailable(
-                "The sandbox \(sandbox.name) cannot be read: \(problem).",
-                news: { try? await Task.sleep(for: .milliseconds(100)) })
-        } catch let reason as SandboxUnavailable {
-            throw reason
         } catch {
-            throw SandboxUnavailable("\(error)")
+            throw SandboxUnavailable(
+                "The sandbox \(sandbox.name) cannot be read: \(error).",
+                news: { try? await Task.sleep(for: .milliseconds(100)) })
+        }
+        switch claiming {
+        case .claimed(let claim, let rows, _, let wasHeld):
+            var content = Place.Content(claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), sandbox: sandbox)
+            read(rows, into: sandbox, &content)
+            return content
+        case .held(let owner):
+            throw SandboxUnavailable(
+                "The sandbox \(sandbox.name) belongs to the replica \(owner), which has yet to give it up.",
+                news: { try? await Task.sleep(for: .milliseconds(20)) })
         }
     }
 

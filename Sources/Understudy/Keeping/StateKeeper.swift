@@ -95,16 +95,11 @@ package final class StateKeeper: SandboxKeeper {
 
     var total: Counts { counts.withLock(\.self) }
 
-    /// From now on, keeps the sandboxes of that directory, and reports what could not be read or written.
-    func serve(
-        _ directory: SandboxDirectory, _ setAside: SetAsideParts, _ reloads: Reloads,
-        secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
-    ) {
-        audience.withLock {
-            $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
-        }
+    /// From now on, keeps the sandboxes of that audience, and reports what could not be read or written.
+    func serve(_ audience: Audience) {
+        self.audience.withLock { $0 = audience }
         tellHealth()
-        if let replica = store.replica { reloads.note(replica: replica) }
+        audience.reloads.change { $0.replica = store.replica }
         store.join(self)
         queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
@@ -350,7 +345,8 @@ package final class StateKeeper: SandboxKeeper {
 
     func tellHealth() {
         let problem = state.withLock { $0.lapse ?? $0.problem }
-        audience.withLock(\.self)?.reloads.note(
-            state: ["store": .string(store.place), "problem": JSON(problem?.description)])
+        audience.withLock(\.self)?.reloads.change {
+            $0.state = ["store": .string(store.place), "problem": JSON(problem?.description)]
+        }
     }
 }

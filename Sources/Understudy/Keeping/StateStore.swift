@@ -116,6 +116,12 @@ package struct StoreTimes: Sendable, Equatable {
     /// When it may be forgotten; `nil` for never.
     let expires: Moment?
 
+    /// The times in a row, where the first two are never missing.
+    init(created: Moment?, used: Moment?, expires: Moment?) {
+        (self.created, self.used) = (created ?? Moment(unixSeconds: 0), used ?? Moment(unixSeconds: 0))
+        self.expires = expires
+    }
+
     /// Whether a store that has those times can do without these: with a sandbox in use, they change with every call.
     func isNear(_ known: StoreTimes?) -> Bool {
         func isNear(_ one: Moment?, _ other: Moment?) -> Bool {
@@ -136,8 +142,7 @@ package struct StoreProblem: Error, Sendable, Equatable, CustomStringConvertible
 /// Keeps two servers from saving to the same place, where the one that writes last would overwrite the other's state.
 ///
 /// The lock is on a separate file, since each save replaces a state file. The system releases it when the process ends
-/// for any reason; a leftover file means nothing. Replicas share one, which then keeps away only those that want the
-/// place for themselves.
+/// for any reason; a leftover file means nothing.
 package final class StateLock: Sendable {
     package enum Failure: Error {
         /// Another process holds it: its id, if it is known.
@@ -147,26 +152,25 @@ package final class StateLock: Sendable {
 
     private let path: String
     private let descriptor: Int32
-    private let isShared: Bool
     /// Why the file system has no locks, so that only its user can keep other servers away; `nil` when it has.
     package let lack: Files.Failure?
 
-    /// Takes the lock at a path, for this process alone or to share it with others.
-    package init(_ path: String, isShared: Bool = false) throws(Failure) {
+    /// Takes the lock at a path for this process alone.
+    package init(_ path: String) throws(Failure) {
         self.path = path
-        self.isShared = isShared
-        (descriptor, lack) = try Self.open(path, isShared ? LOCK_SH : LOCK_EX)
+        (descriptor, lack) = try Self.open(path)
         write()
     }
 
     deinit {
+        guard descriptor >= 0 else { return }
         // Removed while locked, and only if it is still this file: nobody else can hold it then.
-        if descriptor >= 0, !isShared, Self.lies(descriptor, at: path) { unlink(path) }
-        if descriptor >= 0 { close(descriptor) }
+        if Self.lies(descriptor, at: path) { unlink(path) }
+        close(descriptor)
     }
 
     /// The locked file, or -1 with the reason on a file system without locks.
-    private static func open(_ path: String, _ kind: Int32) throws(Failure) -> (Int32, lack: Files.Failure?) {
+    private static func open(_ path: String) throws(Failure) -> (Int32, lack: Files.Failure?) {
         // A server that ends may remove the file between opening and locking it.
         for _ in 0..<100 {
             let descriptor: Int32
@@ -175,7 +179,7 @@ package final class StateLock: Sendable {
             } catch {
                 throw .system(error)
             }
-            guard flock(descriptor, kind | LOCK_NB) == 0 else {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let failure = Files.Failure.last
                 defer { close(descriptor) }
                 if failure.code == EINTR { continue }
@@ -204,7 +208,7 @@ package final class StateLock: Sendable {
 
     /// Writes the process id for the message of a second server. Without it that message only says less.
     private func write() {
-        guard descriptor >= 0, !isShared else { return }
+        guard descriptor >= 0 else { return }
         let text = Array("\(getpid())\n".utf8)
         ftruncate(descriptor, 0)
         _ = pwrite(descriptor, text, text.count, 0)

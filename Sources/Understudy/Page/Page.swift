@@ -23,21 +23,13 @@ enum Page {
             let name = String(request.path.dropFirst(folder.utf8CodeUnitCount))
             return PageFile.all[name]?.response(to: request)
         }
-        switch request.path {
-        case ControlOperation.prefix, "/":
-            guard isForBrowser(request) else { return nil }
-            // Relative, so that the prefix that selects a sandbox is kept.
-            return Response(status: .seeOther, fields: [.location: "_understudy/"])
-        case root:
-            guard isForBrowser(request) else { return nil }
-            return PageFile.all["index.html"]?.response(to: request)
-        default: return nil
-        }
-    }
-
-    private static func isForBrowser(_ request: Request) -> Bool {
-        (request.method == .get || request.method == .head)
-            && request.fields.values(of: .accept).contains { $0.firstRange(of: "text/html") != nil }
+        let isRoot = request.path == root
+        guard isRoot || request.path == ControlOperation.prefix || request.path == "/",
+            request.fields.values(of: .accept).contains(where: { $0.firstRange(of: "text/html") != nil })
+        else { return nil }
+        // Relative, so that the prefix that selects a sandbox is kept.
+        let redirection = Response(status: .seeOther, fields: [.location: "_understudy/"])
+        return isRoot ? PageFile.all["index.html"]?.response(to: request) : redirection
     }
 }
 

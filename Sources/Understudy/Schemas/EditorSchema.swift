@@ -14,9 +14,7 @@ package struct EditorSchema: Sendable {
 
     init(path: String, title: String, _ schema: JSON) {
         let (schema, definitions) = Self.withDefinitions(schema)
-        var document: JSONObject = [
-            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": .string(title),
-        ]
+        var document: JSONObject = ["$schema": "https://json-schema.org/draft/2020-12/schema", "title": .string(title)]
         for member in schema.object ?? [:] { document.append(member.name, member.value) }
         if !definitions.isEmpty {
             document["$defs"] = .object(Schema.joined(document["$defs"]?.object ?? [:], definitions))
@@ -198,9 +196,7 @@ enum Schema {
 
 extension JSON {
     /// The object with further members, or other values for those that it has.
-    func with(_ members: JSONObject) -> JSON {
-        .object(members.reduce(into: object ?? [:]) { $0[$1.name] = $1.value })
-    }
+    func with(_ members: JSONObject) -> JSON { .object(members.reduce(into: object ?? [:]) { $0[$1.name] = $1.value }) }
 }
 
 struct DrillSchema {

@@ -49,10 +49,19 @@ struct LocalAuthority {
         }
     }
 
+    static func trust(at url: String, _ sources: OptionSources) throws -> TLSTrust {
+        try url.hasPrefix("https:") ? trust(sources) : .system
+    }
+
     /// The authorities that Understudy's own clients trust: the system's and the local one, if it exists.
     static func trust(_ sources: OptionSources) throws -> TLSTrust {
         // Without a folder there is no local authority.
-        try trust(in: try? folder(nil, sources))
+        guard let folder = try? folder(nil, sources), let text = certificate(in: folder) else { return .system }
+        do {
+            return try TLSTrust(alsoIn: text)
+        } catch {
+            throw Misuse("\(folder)/\(certificateName): \(error)")
+        }
     }
 
     /// The local certificate that clients of a server must trust; `nil` if they trust the server without it, or it cannot
@@ -74,16 +83,6 @@ struct LocalAuthority {
         return nil
     }
 
-    /// The system's authorities and the one in the folder, if it exists.
-    static func trust(in folder: String?) throws -> TLSTrust {
-        guard let folder, let text = certificate(in: folder) else { return .system }
-        do {
-            return try TLSTrust(alsoIn: text)
-        } catch {
-            throw Misuse("\(folder)/\(certificateName): \(error)")
-        }
-    }
-
     static func certificate(in folder: String) -> [UInt8]? {
         // An unreadable one is not trusted.
         try? Files.content(of: folder + "/" + certificateName)
@@ -95,10 +94,8 @@ struct LocalAuthority {
     private static func read(_ path: String) throws -> CertificateAuthority? {
         guard FileSystem.holds(path) else { return nil }
         let text = try Files.read(path, "the local CA's file")
-        let authority: CertificateAuthority
-        do {
-            authority = try CertificateAuthority(certificate: text, privateKey: text)
-        } catch {
+        guard let authority = try? CertificateAuthority(certificate: text, privateKey: text) else {
+            // Nobody mends it, whatever is wrong.
             throw Misuse("\(path): the local CA is damaged; remove the file, and trust the new one.")
         }
         if let end = authority.end, end <= time(nil) {

@@ -21,9 +21,10 @@ struct ContractTarget: Sendable {
     private let send: ContractRunner.Send
 
     static func inProcess(_ emulator: Emulator) -> ContractTarget {
-        let base = "http://127.0.0.1"
-        let access = PipelineAccess(pipeline: Pipeline(emulator), base: base)
-        return ContractTarget(note: nil, base: base, isEmulator: true, send: access.answer)
+        let pipeline = Pipeline(emulator)
+        return ContractTarget(note: nil, base: Pipeline.base, isEmulator: true) {
+            (request) async throws(ContractSendingProblem) in try await pipeline.answer(request)
+        }
     }
 
     /// The server at a URL; it is an emulator if its health says so.
@@ -151,22 +152,21 @@ struct ServerAccess: Sendable {
     }
 }
 
-struct PipelineAccess: Sendable {
-    let pipeline: Pipeline
-    let base: String
+extension Pipeline {
+    fileprivate static let base = "http://127.0.0.1"
 
     /// Forwards a case's request as the engine would.
-    @Sendable func answer(_ message: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
-        guard message.url.hasPrefix(base + "/") else {
+    fileprivate func answer(_ message: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
+        guard message.url.hasPrefix(Self.base + "/") else {
             throw ContractSendingProblem(
                 "only what begins with {{base}} is answered here; name a server with --against")
         }
         var request = Request(
-            method: message.method, target: String(message.url.dropFirst(base.count)), authority: "127.0.0.1",
+            method: message.method, target: String(message.url.dropFirst(Self.base.count)), authority: "127.0.0.1",
             fields: FieldLines(message.fields.map { ($0.name.rawName, $0.value) }))
-        request.bodyExceedsLimit = message.body.count > pipeline.bodyLimit(for: request)
+        request.bodyExceedsLimit = message.body.count > bodyLimit(for: request)
         request.body = request.bodyExceedsLimit ? [] : message.body
-        let response = await pipeline.response(to: request)
+        let response = await response(to: request)
         let body = message.method == .head ? [] : response.body
         if let error = Self.error(of: response.transmission.fault, body) {
             throw ContractSendingProblem(error.description)
@@ -188,8 +188,6 @@ struct PipelineAccess: Sendable {
 
 /// The files of a run: those named, those in the named folders, or those of the fixtures.
 enum ContractFiles {
-    private typealias Source = (path: String, bytes: [UInt8])
-
     /// Reads all files before any request is sent, so that a mistake in the last one wastes no run.
     static func read(_ paths: [String], else fixtures: FixtureStore) throws -> [HurlFile] {
         let files = paths.isEmpty ? try inFixtures(fixtures) : try paths.flatMap(named).map(parse)
@@ -202,10 +200,7 @@ enum ContractFiles {
 
     /// The contract cases of the vendors' fixtures, in the catalog's order.
     private static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
-        try paths(in: store).map { path in
-            let file = try store.file(path)
-            return try parse((file.path, file.bytes))
-        }
+        try paths(in: store).map { try parse(try store.file($0)) }
     }
 
     /// Rejects what a run over these fixtures would.
@@ -216,7 +211,7 @@ enum ContractFiles {
             let file = try store.file(path)
             let mark = FixtureStore.mark(file.path, file.digest)
             if good.contains(mark) { continue }
-            _ = try parse((file.path, file.bytes))
+            _ = try parse(file)
             good.insert(mark)
         }
     }
@@ -227,11 +222,11 @@ enum ContractFiles {
         }
     }
 
-    private static func parse(_ source: Source) throws -> HurlFile {
-        try HurlFile(name: source.path, bytes: source.bytes)
+    private static func parse(_ file: FixtureStore.File) throws -> HurlFile {
+        try HurlFile(name: file.path, bytes: file.bytes)
     }
 
-    private static func named(_ path: String) throws -> [Source] {
+    private static func named(_ path: String) throws -> [FixtureStore.File] {
         guard FileSystem.holds(path) else { throw Misuse("there is no file or folder \(path).") }
         guard FileSystem.isFolder(path) else { return [try file(path)] }
         // An unreadable folder has no cases.
@@ -240,7 +235,9 @@ enum ContractFiles {
         return try names.filter(isHurl).sorted().map { try file(folder + $0) }
     }
 
-    private static func file(_ path: String) throws -> Source { (path, try Files.read(path, "the contract file")) }
+    private static func file(_ path: String) throws -> FixtureStore.File {
+        FixtureStore.File(path: path, bytes: try Files.read(path, "the contract file"))
+    }
 
     private static func isHurl(_ name: String) -> Bool { name.hasSuffix(".hurl") }
 }

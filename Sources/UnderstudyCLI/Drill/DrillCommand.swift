@@ -97,9 +97,7 @@ struct DrillCommand: ParsableCommand {
             throw Misuse("there is no behaviour to drill; expected files in \(folders) of the fixtures.")
         }
         let names = drills.map(\.name)
-        for name in only {
-            _ = try Misuse.require(names.first { $0 == name }, "no drill is called", name, among: names)
-        }
+        for name in only { try Misuse.require(names.contains(name), "no drill is called", name, among: names) }
         return only.isEmpty ? drills : drills.filter { only.contains($0.name) }
     }
 
@@ -126,9 +124,7 @@ struct DrillCommand: ParsableCommand {
             return results
         }
         if Output.showsProgress { Output.progress("") }
-        var items: [DrillReport.Item] = []
-        for index in drills.indices { if let result = results[index] { items.append(try result.get()) } }
-        return items
+        return try results.sorted { $0.key < $1.key }.map { (result) throws(Misuse) in try result.value.get() }
     }
 }
 
@@ -263,10 +259,12 @@ struct DrillRunner: Sendable {
     func item(for drill: Drill, number: Int) async throws(Misuse) -> DrillReport.Item {
         let run = try await run(drill, number: number)
         let verdict = drill.verdict(on: run.entries, masking: run.redactor)
-        let shown = run.entries.filter { verdict.entries.contains($0.id) }.map {
-            MaskedExchange($0, by: run.redactor).json(routes: emulator.routes)
-        }
-        return DrillReport.Item(drill: drill, verdict: verdict, interruption: run.ending.interruption, entries: shown)
+        let entries = run.entries.filter { verdict.entries.contains($0.id) }.map { json(of: $0, run.redactor) }
+        return DrillReport.Item(drill: drill, verdict: verdict, interruption: run.ending.interruption, entries: entries)
+    }
+
+    private func json(of entry: JournalEntry, _ redactor: Redactor) -> JSON {
+        MaskedExchange(entry, by: redactor).json(routes: emulator.routes)
     }
 
     /// The vendors that the app calls in a run without any behaviour, which must succeed.
@@ -285,11 +283,7 @@ struct DrillRunner: Sendable {
                 + " command, or to that of --listen"
             : run.ending.interruption ?? run.ending.code.map { "its exit code was \($0)" } ?? "a signal ended it"
         let calls = run.entries.filter { hasSucceeded || $0.record.failure != nil || $0.record.reason != nil }.suffix(4)
-        let lines = calls.map { entry in
-            EntryText(
-                entry: MaskedExchange(entry, by: run.redactor).json(routes: emulator.routes), isColoured: false
-            ).line
-        }
+        let lines = calls.map { EntryText(entry: json(of: $0, run.redactor), isColoured: false).line }
         let output = run.ending.lastLines.map { "  \(Output.printable($0))" }
         throw Misuse(
             (["without any behaviour armed the command must succeed and call a vendor, and \(problem)."] + lines

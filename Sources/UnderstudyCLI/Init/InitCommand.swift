@@ -1,5 +1,6 @@
 import ArgumentParser
 import Emulation
+import JSON
 import Understudy
 
 #if canImport(Darwin)
@@ -47,9 +48,9 @@ struct InitCommand: ParsableCommand {
             throw Misuse("--clients \(clients) is for the first test; name its language with --language.")
         }
         let starter = try Starter(naming: vendor)
-        var written = StarterFolder(folder)
-        written.add(try starter.files)
-        if let language { written.add(try starter.test(in: language, clients: clients)) }
+        var files = try starter.files
+        if let language { files += try starter.test(in: language, clients: clients) }
+        let written = StarterFiles(files: files.map { (FixtureStore.join(folder, $0.path), $0.bytes) })
         try written.write()
         for path in written.paths { Output.line("wrote \(path)") }
         if !starter.others.isEmpty {
@@ -59,18 +60,14 @@ struct InitCommand: ParsableCommand {
         }
         Output.line()
         Output.line("Next:")
-        for command in NextCommands(folder: folder, language: language).all { Output.line("  \(command)") }
+        Output.line("  \(Output.quoted(program)) fixtures check \(path("Fixtures"))")
+        Output.line("  \(test(in: language))")
     }
-}
 
-private struct NextCommands {
-    let folder: String
-    let language: StarterLanguage?
     private var program: String { CommandLine.arguments.first ?? "understudy" }
 
-    var all: [String] { ["\(Output.quoted(program)) fixtures check \(path("Fixtures"))", test] }
-
-    private var test: String {
+    /// The command that runs the first test, or else the server.
+    private func test(in language: StarterLanguage?) -> String {
         switch language {
         case .swift?: "\(binary)swift test --package-path \(path("tests"))"
         case .python?:
@@ -94,25 +91,21 @@ private struct NextCommands {
     private func path(_ path: String) -> String { Output.quoted(FixtureStore.join(folder, path)) }
 }
 
-/// Files to be written into a folder: all of them, or none where one is in the way.
-struct StarterFolder {
-    private let root: String
-    private var files: [Starter.File] = []
-
-    init(_ root: String) { self.root = root }
-
-    mutating func add(_ added: [Starter.File]) { files += added.map { (FixtureStore.join(root, $0.path), $0.bytes) } }
+/// Files to be written: all of them, or none where one is in the way.
+private struct StarterFiles {
+    let files: [Starter.File]
 
     var paths: [String] { files.map(\.path) }
 
     /// - Throws: what is in the way; then nothing is written, or what was written is gone again.
     func write() throws(Misuse) {
         try checkRoom()
-        var made: [Made] = []
+        var made: [String] = []
         do throws(Misuse) {
             try make(noting: &made)
         } catch {
-            for each in made.reversed() { each.remove() }
+            // `remove` takes files and empty folders.
+            for path in made.reversed() { remove(path) }
             throw error
         }
     }
@@ -130,24 +123,17 @@ struct StarterFolder {
         }
     }
 
-    private struct Made {
-        let path: String
-        let isFolder: Bool
-
-        func remove() { _ = isFolder ? rmdir(path) : unlink(path) }
-    }
-
-    private func make(noting made: inout [Made]) throws(Misuse) {
+    private func make(noting made: inout [String]) throws(Misuse) {
         for folder in folders where !FileSystem.isFolder(folder) {
             try Misuse.writing(folder, Self.ending) { try Files.makeFolder(folder) }
-            made.append(Made(path: folder, isFolder: true))
+            made.append(folder)
         }
         for (path, bytes) in files {
             try Misuse.writing(path, Self.ending) {
                 // `link` fails if the file has been created in the meantime.
                 try Files.put(bytes, at: path) { new, final in link(new, final) == 0 ? unlink(new) : -1 }
             }
-            made.append(Made(path: path, isFolder: false))
+            made.append(path)
         }
     }
 
@@ -165,4 +151,218 @@ struct StarterFolder {
     }
 
     private static let ending = ". Nothing was left behind."
+}
+
+/// What `init` writes: the sample fixtures of some vendors, their schemas, and the files around them.
+struct Starter {
+    typealias File = (path: String, bytes: [UInt8])
+
+    private let store: FixtureStore
+    private let vendors: [any AnyLoadedVendor]
+    private let described: [any AnyLoadedVendor]
+    /// Other vendors that have samples, if none was named.
+    let others: [String]
+
+    private static let fixtures = "Fixtures/"
+
+    /// Prepares the files of the vendors with these ids; without any, of the first one.
+    init(naming ids: [String]) throws {
+        let installed = try Misuse.require(
+            FixtureStore.installedFolder,
+            "the installed fixtures were not found beside the program; they contain the files to start from.")
+        // Not those in force here: the written files override the installed ones.
+        let store = FixtureStore(layers: [installed])
+        let emulator = try Emulator(fixtures: store)
+        var named: [any AnyLoadedVendor] = []
+        for id in ids where !named.contains(where: { $0.identity.id == id }) {
+            named.append(emulator.vendors[try emulator.index(of: id)])
+        }
+        self.store = store
+        vendors = named.isEmpty ? Array(emulator.vendors.prefix(1)) : named
+        described = named.isEmpty ? emulator.vendors : named
+        others = named.isEmpty ? emulator.vendors.dropFirst().map(\.identity.id) : []
+    }
+
+    var files: [File] {
+        get throws {
+            var files = [
+                ("understudy.yaml", PackageResources.understudy_yaml),
+                ("compose.yaml", Self.filled(PackageResources.compose_yaml, ["version": Emulator.version])),
+            ]
+            for vendor in vendors { files += try samples(of: vendor.identity.id) }
+            let schemas = try Self.schemas(of: described, in: store)
+            return files + schemas.map { (Self.fixtures + $0.path, $0.bytes) }
+        }
+    }
+
+    /// The schemas for all files of these vendors, and for the configuration.
+    static func schemas(of vendors: [any AnyLoadedVendor], in store: FixtureStore) throws -> [EditorSchema] {
+        var schemas = [configurationSchema]
+        for vendor in vendors { schemas += try EditorSchema.all(of: vendor, in: store) }
+        return schemas
+    }
+
+    /// The folders of a vendor that may have samples; the first is the vendor's own.
+    private static let sampleFolders = ["", "failures/", "content/"]
+    private static let testFile = "first-test.yaml"
+
+    private func samples(of vendor: String) throws -> [File] {
+        let own = Self.fixtures + vendor
+        var files: [File] = []
+        for folder in Self.sampleFolders {
+            let names = store.names(in: "\(vendor)/starter/\(folder)")
+            for name in names where name.hasSuffix(".yaml") && name != Self.testFile {
+                let file = try store.file("\(vendor)/starter/\(folder)\(name)")
+                files.append(("\(own)/\(folder)\(name)", file.bytes))
+            }
+            // The accounts of a vendor without samples are one.
+            if files.isEmpty { files.append(("\(own)/accounts.yaml", try store.file("\(vendor)/accounts.yaml").bytes)) }
+            if folder == "failures/" {
+                files.append(("\(own)/scenarios/my-busy-backend.yaml", try scenario(of: vendor)))
+            }
+        }
+        return files
+    }
+
+    /// The scenario that the first test plays.
+    private func scenario(of vendor: String) throws -> [UInt8] {
+        let calls = try store.document("\(vendor)/starter/\(Self.testFile)").json()
+        let values = [
+            "vendor": vendor, "about": calls["about"]?.string, "route": calls["route"]?.string,
+            "failure": calls["refusal"]?["failure"]?.string,
+        ]
+        return Self.filled(PackageResources.my_busy_backend_yaml, values.compactMapValues(\.self))
+    }
+
+    /// The files of a first test of the first vendor: a call that is answered, and refused the second time.
+    ///
+    /// - Parameter clients: the folder of the clients, if it was named.
+    func test(in language: StarterLanguage, clients: String?) throws -> [File] {
+        let vendor = vendors[0].identity.id
+        let calls = try store.document("\(vendor)/starter/\(Self.testFile)").json()
+        var values = language.values(of: calls)
+        values["clients"] = try Self.clients(clients, for: language)
+        return language.files.map { ($0.path, Self.filled($0.bytes, values)) }
+    }
+
+    /// The folder of the clients, which are on no registry: the named one, else that of the checkout or the installation
+    /// that the program is from.
+    private static func clients(_ named: String?, for language: StarterLanguage) throws(Misuse) -> String {
+        let candidates = named.map { [$0] } ?? candidates
+        let found = candidates.first { FileSystem.isFolder("\($0)/\(language.clientFolder)") }
+        if let found, let real = FileSystem.realPath(found) { return real }
+        if let named {
+            throw Misuse(
+                "--clients \(named) has no folder \(language.clientFolder); expected Sources/Clients of a checkout.")
+        }
+        throw Misuse(
+            "the client for \(language.rawValue) was not found near the program; name the folder Sources/Clients of a checkout with --clients."
+        )
+    }
+
+    /// The folders above the installed fixtures may be a checkout, or an installation.
+    private static var candidates: [String] {
+        guard let installed = FixtureStore.installedFolder, let real = FileSystem.realPath(installed) else { return [] }
+        let parts = real.split(separator: "/")
+        return parts.indices.reversed().flatMap { count in
+            let folder = "/" + parts[..<count].joined(separator: "/")
+            return ["\(folder)/Sources/Clients", "\(folder)/Clients"]
+        }
+    }
+
+    /// A file with values in place of their names; a line whose value is missing is dropped.
+    ///
+    /// The further lines of a value are indented like its first.
+    private static func filled(_ bytes: [UInt8], _ values: [String: String]) -> [UInt8] {
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let filled = lines.compactMap { line -> String? in
+            let indentation = "\n" + line.prefix { $0 == " " }
+            let text = values.reduce(String(line)) { text, value in
+                text.replacing("{{\(value.key)}}", with: value.value.replacing("\n", with: indentation))
+            }
+            return text.firstRange(of: "{{") != nil ? nil : text
+        }
+        return Array(filled.joined(separator: "\n").utf8)
+    }
+
+    /// The schema of the configuration, with what the comments of `understudy.yaml` say of each option.
+    private static var configurationSchema: EditorSchema {
+        var options: [(name: String, about: String)] = []
+        var comment: [Substring] = []
+        let configuration = String(decoding: PackageResources.understudy_yaml, as: UTF8.self)
+        for line in configuration.split(separator: "\n", omittingEmptySubsequences: false) {
+            let text = line.drop { $0 == "#" || $0 == " " }
+            let name = text.prefix { $0 != ":" }
+            if OptionSources.names.contains(String(name)) {
+                options.append((String(name), comment.joined(separator: " ")))
+            }
+            comment = line.hasPrefix("# ") ? comment + [text] : []
+        }
+        return .configuration(options: options)
+    }
+}
+
+/// The languages that a first test can be written in: those that have a client.
+enum StarterLanguage: String, CaseIterable {
+    case swift, python, javascript
+
+    static func named(_ name: String) throws(Misuse) -> StarterLanguage {
+        try Misuse.require(
+            StarterLanguage(rawValue: name), "there is no client for the language", name,
+            among: allCases.map(\.rawValue))
+    }
+
+    /// The folder of its client among the others.
+    var clientFolder: String {
+        switch self {
+        case .swift: "Swift"
+        case .python: "Python"
+        case .javascript: "JavaScript"
+        }
+    }
+
+    var files: [Starter.File] {
+        switch self {
+        case .swift:
+            [
+                ("tests/Package.swift", PackageResources.Package_swift_txt),
+                ("tests/Tests/FirstCallTests/FirstCallTests.swift", PackageResources.FirstCallTests_swift_txt),
+            ]
+        case .python:
+            [
+                ("tests/requirements.txt", PackageResources.requirements_txt),
+                ("tests/conftest.py", PackageResources.conftest_py_txt),
+                ("tests/test_first_call.py", PackageResources.test_first_call_py_txt),
+            ]
+        case .javascript:
+            [
+                ("tests/package.json", PackageResources.package_json),
+                ("tests/first-call.test.mjs", PackageResources.first_call_test_mjs_txt),
+            ]
+        }
+    }
+
+    /// The values of a vendor's `first-test.yaml` as literals, by their paths, such as `request.method`.
+    func values(of calls: JSON) -> [String: String] {
+        var values: [String: String] = [:]
+        for part in calls.object ?? [:] {
+            for member in part.value.object ?? [:] {
+                let lines = member.value.object?.map { "\(literal(.string($0.name))): \(literal($0.value))," }
+                values["\(part.name).\(member.name)"] = lines?.joined(separator: "\n") ?? literal(member.value)
+            }
+            values[part.name] = literal(part.value)
+        }
+        return values
+    }
+
+    /// A literal, which all three write as JSON does; in a text `{token}` stands for the variable `token`.
+    private func literal(_ value: JSON) -> String {
+        let text = value.text
+        guard text.firstRange(of: "{token}") != nil else { return text }
+        switch self {
+        case .swift: return text.replacing("{token}", with: "\\(token)")
+        case .python: return "f" + text
+        case .javascript: return "`\(text.dropFirst().dropLast().replacing("{token}", with: "${token}"))`"
+        }
+    }
 }

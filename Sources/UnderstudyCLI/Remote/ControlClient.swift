@@ -27,25 +27,16 @@ struct ControlClient: ParsableArguments {
         within limit: Duration = .seconds(10)
     ) throws -> JSON {
         let sources = try OptionSources(configurationFile: nil)
-        let url = "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
+        let url = HTTPClient.controlURL(path, at: server)
         var fields: HTTPFields = [.contentType: "application/json"]
         if let sandbox, let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
         if let token = try sources.controlToken(flag: controlToken) { fields[.authorization] = "Bearer \(token)" }
-        let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
+        let answer = try HTTPClient.ask(
+            method, url, fields, body?.bytes ?? [], within: limit, maximumBody: 64 << 20, sources)
         do {
-            let answer = try Waiting.until { [fields] () async throws(ClientError) in
-                try await HTTPClient.send(
-                    method: method, url: url, fields: fields, body: body?.bytes ?? [], trust: trust, within: limit,
-                    maximumBody: 64 << 20)
-            }
             let value = answer.body.isEmpty ? JSON.null : try JSON.parse(answer.body)
-            guard (200..<300).contains(answer.status.code) else {
-                throw AnswerIsNo(
-                    message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
-            }
-            return value
-        } catch let error as ClientError {
-            throw error.ending(of: url)
+            if (200..<300).contains(answer.status.code) { return value }
+            throw AnswerIsNo(message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
         } catch is JSONError {
             throw AnswerIsNo(message: "\(url) did not answer with JSON.")
         }
@@ -86,6 +77,29 @@ struct RunningServer: ParsableArguments {
     }
 }
 
+extension HTTPClient {
+    static func controlURL(_ path: String, at server: String) -> String {
+        "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
+    }
+
+    /// Makes a request and waits; over HTTPS it trusts the local CA as well.
+    static func ask(
+        _ method: HTTPRequest.Method, _ url: String, _ fields: HTTPFields = [:], _ body: [UInt8] = [],
+        within limit: Duration, maximumBody: Int = 1 << 20, _ sources: OptionSources
+    ) throws -> ClientResponse {
+        let trust = try LocalAuthority.trust(at: url, sources)
+        do {
+            return try Waiting.until { () async throws(ClientError) in
+                try await send(
+                    method: method, url: url, fields: fields, body: body, trust: trust, within: limit,
+                    maximumBody: maximumBody)
+            }
+        } catch {
+            throw error.ending(of: url)
+        }
+    }
+}
+
 extension ClientError {
     /// The command's error: misuse for an invalid URL, otherwise an answer of no.
     func ending(of url: String) -> any Error {
@@ -118,17 +132,10 @@ struct HealthcheckCommand: ParsableCommand {
         let limit = try Duration.patience(within)
         let sources = try OptionSources(configurationFile: nil)
         let base = try server ?? Self.localServer(sources)
-        let url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/_understudy/health"
-        let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
-        do {
-            let answer = try Waiting.until { () async throws(ClientError) in
-                try await HTTPClient.send(url: url, trust: trust, within: limit)
-            }
-            guard answer.status == .ok else { throw AnswerIsNo(message: "\(url) answered \(answer.status.code).") }
-            Output.line(String(decoding: answer.body, as: UTF8.self))
-        } catch let error as ClientError {
-            throw error.ending(of: url)
-        }
+        let url = HTTPClient.controlURL("health", at: base)
+        let answer = try HTTPClient.ask(.get, url, within: limit, sources)
+        guard answer.status == .ok else { throw AnswerIsNo(message: "\(url) answered \(answer.status.code).") }
+        Output.line(String(decoding: answer.body, as: UTF8.self))
     }
 
     /// The server of `UNDERSTUDY_URL`, or this machine's: its port file if present, otherwise the configured address.
@@ -172,9 +179,9 @@ extension CompletionKind {
     /// `VENDOR.NAME=VALUE`; without a value if any is accepted.
     static var switches: CompletionKind {
         .fromServer("vendors") { answer in
-            (answer["vendors"]?.array ?? []).flatMap { vendor in
-                (vendor["switches"]?.array ?? []).flatMap { each in
-                    let name = "\(vendor["id"]?.string ?? "").\(each["name"]?.string ?? "")="
+            answer.elements("vendors").flatMap { vendor in
+                vendor.elements("switches").flatMap { each in
+                    let name = "\(vendor.text("id")).\(each.text("name"))="
                     return each["choices"]?.array?.compactMap { $0.string.map { name + $0 } } ?? [name]
                 }
             }
@@ -224,6 +231,12 @@ extension [String] {
 }
 
 extension JSON {
+    /// The elements of a member; empty if it is no array.
+    func elements(_ name: String) -> [JSON] { self[name]?.array ?? [] }
+
+    /// The text of a member; empty if it is none.
+    func text(_ name: String) -> String { self[name]?.string ?? "" }
+
     /// The distinct texts of all members with that name at any depth, in order.
     fileprivate func texts(_ name: String) -> [String] {
         var found: [String] = []

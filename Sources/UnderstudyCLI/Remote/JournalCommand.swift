@@ -94,7 +94,7 @@ struct JournalCommand: ParsableCommand {
         let form = json ? "json" : "brief"
         let path = "journal?" + (query + ["format=\(form)"]).joined(separator: "&")
         let answer = try server.call(.get, path, within: .seconds(60))
-        let entries = answer["entries"]?.array ?? []
+        let entries = answer.elements("entries")
         for entry in entries {
             guard !json else { Output.json(entry, isPretty: false); continue }
             Output.line(EntryText(entry: entry, isColoured: Output.showsColours).line)
@@ -109,7 +109,7 @@ struct EntryText {
 
     var line: String {
         let number = text("id")
-        let time = (entry["at"]?.string ?? "").dropFirst(11).prefix(8)
+        let time = entry.text("at").dropFirst(11).prefix(8)
         let what = entry["route"]?.string ?? "\(call("method")) \(call("target"))"
         let parts = [
             String(repeating: " ", count: max(0, 4 - number.count)) + number, Output.printable(String(time)),
@@ -123,7 +123,7 @@ struct EntryText {
     /// The interventions, else the reason for a refusal, with the likely intended route, else the remark.
     private var why: String {
         if let intervention = InterventionText.line(entry["intervention"]) { return intervention }
-        let reason = entry["reason"]?.string ?? entry["note"]?.string ?? ""
+        let reason = entry["reason"]?.string ?? entry.text("note")
         guard let near = entry["nearest_routes"]?[0]?.string, reason.firstRange(of: near) == nil else { return reason }
         return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"
     }
@@ -136,12 +136,12 @@ struct EntryText {
     func show() {
         Output.line(line)
         if let failure = entry["failure"]?.string { Output.line(Output.printable("failure: \(failure)")) }
-        let findings = entry["findings"]?.array ?? []
+        let findings = entry.elements("findings")
         let sorted = ["failed", "noted", "not-judged", "passed"].flatMap { outcome in
             findings.filter { $0["outcome"]?.string == outcome }
         }
         for (finding, line) in zip(sorted, FindingTable.lines(sorted)) {
-            Output.line(painted(line, Self.colours[finding["outcome"]?.string ?? ""] ?? 0))
+            Output.line(painted(line, Self.colours[finding.text("outcome")] ?? 0))
         }
         for part in ["request", "response"] {
             guard let body = entry[part]?["body"], !body.isNull else { continue }

@@ -2,7 +2,6 @@ import ArgumentParser
 import Contracts
 import Emulation
 import JSON
-import Understudy
 import Wire
 
 struct ClockCommand: ParsableCommand {
@@ -47,7 +46,7 @@ struct ClockCommand: ParsableCommand {
             ? try server.call(.delete, "clock")
             : change.isEmpty ? try server.call(.get, "clock") : try server.call(.put, "clock", .object(change))
         let kind = clock["frozen"] == true ? "frozen" : clock["machine_time"] == true ? "machine time" : "moved"
-        Output.line("\(Output.printable(clock["now"]?.string ?? "")) \(kind)")
+        Output.line("\(Output.printable(clock.text("now"))) \(kind)")
     }
 }
 
@@ -92,7 +91,7 @@ struct SandboxCommand: ParsableCommand {
     }
 
     private func list() throws {
-        let all = try server.call(.get, "sandboxes")["sandboxes"]?.array ?? []
+        let all = try server.call(.get, "sandboxes").elements("sandboxes")
         let names = ["name", "age_seconds", "idle_seconds", "exchanges", "journal_entries", "sockets", "clock", "now"]
         let rows = all.map { sandbox in
             names.map { name in
@@ -132,12 +131,12 @@ struct ScenarioCommand: ParsableCommand {
             names.isEmpty
             ? try server.call(.get, "scenarios")
             : try server.call(.put, "scenarios", ["scenarios": .array(names.map(JSON.string))])
-        let active = answer["active"]?.array ?? []
+        let active = answer.elements("active")
         Output.table(
             [["SCENARIO", "STATE", "ABOUT"]]
-                + (answer["available"]?.array ?? []).map { scenario in
+                + answer.elements("available").map { scenario in
                     let state = active.first { $0["scenario"] == scenario["scenario"] }?["state"]?.string
-                    return [scenario["scenario"]?.string ?? "", state ?? "-", scenario["about"]?.string ?? ""]
+                    return [scenario.text("scenario"), state ?? "-", scenario.text("about")]
                 })
     }
 }
@@ -176,7 +175,7 @@ struct CoverageCommand: ParsableCommand {
         if let junit { try ReportFile.check(junit) }
         let query = vendor.map { "?" + PercentEncoding.form([("vendor", $0)]) } ?? ""
         let answer = try server.call(.get, "coverage\(query)")
-        let vendors = (answer["vendors"]?.array ?? []).filter { vendor != nil || Self.count("met", of: $0) > 0 }
+        let vendors = answer.elements("vendors").filter { vendor != nil || Self.count("met", of: $0) > 0 }
         let tests = vendors.map { Self.test(of: $0, atLeast: least) }
         if let junit {
             try ReportFile.write(
@@ -193,11 +192,11 @@ struct CoverageCommand: ParsableCommand {
     }
 
     private static func test(of vendor: JSON, atLeast least: Int) -> ContractCase {
-        let (name, met, all) = (vendor["vendor"]?.string ?? "", count("met", of: vendor), count("all", of: vendor))
+        let (name, met, all) = (vendor.text("vendor"), count("met", of: vendor), count("all", of: vendor))
         let failure = ContractFailure(
             place: .none, message: "\(name): \(met) of \(all) were met; expected at least \(least)%.")
         return ContractCase(
-            place: .none, title: name, remark: vendor["summary"]?.string ?? "",
+            place: .none, title: name, remark: vendor.text("summary"),
             outcome: met * 100 >= least * all ? .passed : .failed([failure]))
     }
 }
@@ -219,7 +218,7 @@ struct TryCommand: ParsableCommand {
     @OptionGroup var server: RunningServer
 
     func run() throws {
-        let vendors = try server.call(.get, "vendors")["vendors"]?.array ?? []
+        let vendors = try server.call(.get, "vendors").elements("vendors")
         guard let vendor else {
             for each in vendors { try show(each) }
             return Output.line("Sample accounts: understudy try VENDOR")
@@ -229,13 +228,13 @@ struct TryCommand: ParsableCommand {
             among: vendors.compactMap { $0["id"]?.string })
         try show(named)
         Output.line("Sample accounts:")
-        Output.table((named["samples"]?.array ?? []).map { ["  \(text("label", of: $0))", text("value", of: $0)] })
+        Output.table(named.elements("samples").map { ["  \($0.text("label"))", $0.text("value")] })
     }
 
     private func show(_ vendor: JSON) throws {
-        let id = text("id", of: vendor)
+        let id = vendor.text("id")
         let calls = try server.call(.get, "vendors/\(id)/sample")
-        Output.line("\(text("title", of: vendor)): a call that is accepted")
+        Output.line("\(vendor.text("title")): a call that is accepted")
         // Custom fixtures may leave a vendor without a signing key.
         Output.line("  \(calls["sample"].flatMap(curl) ?? "There is none: its fixtures have no key to sign with.")")
         if let refused = calls["refused"].flatMap(curl) {
@@ -256,15 +255,13 @@ struct TryCommand: ParsableCommand {
     /// A call of the server as a command line; `nil` when there is none.
     private func curl(_ call: JSON) -> String? {
         guard call.object != nil else { return nil }
-        let url = text("url", of: call)
-        var command = "curl -i -X \(text("method", of: call)) \(url)"
+        let url = call.text("url")
+        var command = "curl -i -X \(call.text("method")) \(url)"
         if let file = LocalAuthority.needed(by: url) { command += " --cacert \(Output.quoted(file))" }
-        var fields = (call["headers"]?.array ?? []).map { $0.array?.compactMap(\.string).joined(separator: ": ") ?? "" }
+        var fields = call.elements("headers").map { $0.array?.compactMap(\.string).joined(separator: ": ") ?? "" }
         if let name = server.client.sandbox { fields.append("x-understudy-sandbox: \(name)") }
         for field in fields { command += " -H \(Output.quoted(field))" }
-        let body = text("body", of: call)
+        let body = call.text("body")
         return body.isEmpty ? command : command + " --data-raw \(Output.quoted(body))"
     }
-
-    private func text(_ member: String, of value: JSON) -> String { value[member]?.string ?? "" }
 }

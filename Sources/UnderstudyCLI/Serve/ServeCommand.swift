@@ -91,7 +91,7 @@ struct ServeCommand: ParsableCommand {
         let host = try sources.text("host", flag: host)
         let listener = ServerConfiguration.Listener(
             host: host ?? "127.0.0.1", port: try sources.port("port", flag: port) ?? 8080)
-        let secure = try secure.choice(host: listener.host, sources)
+        let secure = try secure.listener(host: listener.host, sources)
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         let lines = Output.stopWaiting { LineLogHandler.notice(log, ofDropped: $0) }
@@ -124,7 +124,7 @@ struct ServeCommand: ParsableCommand {
         if let watch { keepLooking(watch) }
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, controlServer, to: portFile) }
-        let token = try control.token(sources)
+        let token = try sources.controlToken(flag: control.controlToken)
         for line in restored { Output.line(line) }
         Banner(
             emulator: emulator, addresses: server.addresses, control: controlServer?.addresses.first,
@@ -136,7 +136,7 @@ struct ServeCommand: ParsableCommand {
             ProcessMemory.releaseCode()
         }
         if let warning = control.warning(listeningAt: (controlServer ?? server).addresses, token: token) {
-            warn(warning, logger)
+            if let logger { logger.warning("\(warning)") } else { Output.complaint(warning) }
         }
         end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination(), drain)
         record?.finish(by: .now() + 5)
@@ -216,26 +216,26 @@ struct ServeCommand: ParsableCommand {
             handler: Pipeline(emulator, as: .control(vendorPort: port)))
     }
 
-    private func warn(_ text: String, _ logger: Logger?) {
-        if let logger { logger.warning("\(text)") } else { Output.complaint(text) }
-    }
-
     private func emulator(
         _ store: FixtureStore, _ listener: ServerConfiguration.Listener, _ sources: OptionSources, _ logger: Logger?,
         _ lines: LineWriter, _ record: LineWriter?
     ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
-        let publicBase = PublicBase(try base(sources))
+        let base = try sources.value(
+            "public-base", flag: publicBase, default: String?.none,
+            expected:
+                "from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
+        ) { text in PublicBase.isValid(text) ? .some(text) : nil }
         var settings = try fixtureOptions.settings(sources)
         settings.seed = try sandboxes.seed(sources)
-        let token = try control.token(sources)
+        let token = try sources.controlToken(flag: control.controlToken)
         let hostNames = try control.hostNames(listeningAt: listener.host, sources)
         let stateLimit = try state.limit(sources)
         let keeper = try state.keeper(sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Emulator(
             fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-            sandboxes: limits, logger: logger, recorder: record?.recorder, publicBase: publicBase,
+            sandboxes: limits, logger: logger, recorder: record?.recorder, publicBase: PublicBase(base),
             droppedLogLines: { lines.droppedLines }, keeper: keeper,
             // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
             keyTrust: { trust.current })
@@ -251,19 +251,98 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    private func base(_ sources: OptionSources) throws -> String? {
-        try sources.value(
-            "public-base", flag: publicBase, default: String?.none,
-            expected:
-                "from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
-        ) { text in PublicBase.isValid(text) ? .some(text) : nil }
-    }
-
     private func writePorts(_ server: Server, _ control: Server?, to path: String) throws {
         let named =
             server.addresses.map { ($0.scheme, $0.local) } + (control?.addresses ?? []).map { ("control", $0.local) }
         let lines = named.map { "\($0) \($1.port)\($1.host == "127.0.0.1" ? "" : " \($1.host)")\n" }.joined()
         // Readers waiting for the file must find it complete.
         try Misuse.writing("the port file \(path)", "") { try Files.put(Array(lines.utf8), at: path) }
+    }
+}
+
+/// The text that `serve` prints once it accepts connections: its addresses, its vendors, and what to do next.
+struct Banner {
+    let emulator: Emulator
+    let addresses: [BoundAddress]
+    /// The address for control calls, if they have their own listener.
+    let control: BoundAddress?
+    /// The local CA's certificate, if it issued the server's.
+    let authorityPath: String?
+    let asksForToken: Bool
+
+    private var base: String? { addresses.first { !$0.isSecure }.map(url(of:)) }
+
+    private func url(of address: BoundAddress) -> String { "\(address.scheme)://\(address.local)" }
+
+    func show() {
+        for address in addresses { Output.line("Understudy \(Emulator.version) at \(address.scheme)://\(address)") }
+        showSecureRequest()
+        let (base, layers) = (control.map(url) ?? base, emulator.inForce.loaded.layers)
+        if let base { Output.line("Dashboard: \(base)/_understudy/") }
+        Output.line("Fixtures: \(layers.map(\.folder).joined(separator: ", over "))")
+        for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
+        Output.table(
+            emulator.vendors.map { vendor in
+                ["  " + vendor.identity.title, "\(vendor.routes.count) routes, \(vendor.failureNames.count) failures"]
+            })
+        for run in emulator.sandboxes.standard.activeScenarios {
+            Output.line("Active scenario: \(run["scenario"]?.string ?? ""), in \(run["state"]?.string ?? "")")
+        }
+        if let base {
+            let server = base == "http://127.0.0.1:8080" ? "" : " --server \(base)"
+            Output.line("Calls to try: understudy try\(server)")
+            Output.line("Why was a request refused? understudy journal --refused\(server)")
+            if asksForToken { Output.line("Both need the control token, in UNDERSTUDY_CONTROL_TOKEN.") }
+        }
+        if let all = addresses.first(where: { $0.local != $0 }) {
+            let family = all.host == "::" ? "IPv6" : "IPv4"
+            Output.line("It listens on every \(family) address of this machine; its keys and passwords are public.")
+        }
+        Output.line("Stop with Control-C.")
+    }
+
+    /// Users who supply a certificate know how to trust it.
+    private func showSecureRequest() {
+        guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
+        Output.line("  curl --cacert \(Output.quoted(authorityPath)) \(url(of: address))/_understudy/health")
+    }
+}
+
+/// What `serve --print-config` prints: each option, its value, and where that was set.
+enum ConfigurationListing {
+    /// A row for each option.
+    ///
+    /// - Parameter arguments: those of the command, which the parser has accepted.
+    static func rows(_ arguments: [String], _ sources: OptionSources) -> [[String]] {
+        options.flatMap { option -> [[String]] in
+            let isSet = option.standard == "false" && arguments.contains("--\(option.name)")
+            let flags = isSet ? ["true"] : arguments.values(of: option.name)
+            let flag = flags.isEmpty ? [] : [(value: flags.joined(separator: ", "), place: "flag")]
+            let all = flag + sources.settings(of: option.name) + [(option.standard, "default")]
+            // These add to those of the file.
+            let isAdded = ["profile", "switch"].contains(option.name) && all.count > 1
+            return (isAdded ? all.dropLast() : all.prefix(1)).map {
+                [option.name, masked($0.value, option.name), $0.place]
+            }
+        }
+    }
+
+    /// The options and their defaults, as the help says them.
+    private static var options: [(name: String, standard: String)] {
+        let help = UnderstudyCommand.helpMessage(for: ServeCommand.self, columns: 1000)
+        let flags = help.split(separator: "\n  --").dropFirst().compactMap { text -> (String, String)? in
+            let name = String(text.prefix { $0 != " " && $0 != "\n" })
+            guard !["print-config", "version"].contains(name) else { return nil }
+            let isFlag = !text.dropFirst(name.count).hasPrefix(" <")
+            let standard = text.firstMatch(of: /\(default: ([^)]*)\)/).map { String($0.1) }
+            return (name, standard ?? (isFlag ? "false" : "none"))
+        }
+        // No flag of serve.
+        return flags + [("ca-directory", "understudy/ca in $XDG_DATA_HOME or ~/.local/share")]
+    }
+
+    private static func masked(_ value: String, _ name: String) -> String {
+        if name == "state" { return PostgresAddress.masked(value).place }
+        return name != "control-token" || value.hasPrefix("@") || value == "none" ? value : "***"
     }
 }

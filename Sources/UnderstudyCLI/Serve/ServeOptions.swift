@@ -16,25 +16,20 @@ struct SecureListenerOptions: ParsableArguments {
     @Option(help: "The private key of that certificate, PEM without a passphrase.", completion: .file())
     var tlsKey: String?
 
-    struct Choice {
-        let listener: ServerConfiguration.Listener
-        /// The local CA's certificate; `nil` if the user supplies a certificate.
-        let authorityPath: String?
-    }
-
-    func choice(host: String, _ sources: OptionSources) throws -> Choice? {
+    /// The listener, and the local CA's certificate unless the user supplies one.
+    func listener(
+        host: String, _ sources: OptionSources
+    ) throws -> (listener: ServerConfiguration.Listener, authorityPath: String?)? {
         let port = try sources.port("https-port", flag: httpsPort)
         let certificate = try sources.text("tls-cert", flag: tlsCert)
         let key = try sources.text("tls-key", flag: tlsKey)
         try checkCompleteness(port, certificate, key)
         guard let port else { return nil }
         if let certificate, let key {
-            let identity = try identity(certificate, key)
-            return Choice(listener: .init(host: host, port: port, identity: identity), authorityPath: nil)
+            return (.init(host: host, port: port, identity: try identity(certificate, key)), nil)
         }
         let local = try LocalAuthority(in: LocalAuthority.folder(nil, sources))
-        let identity = try local.identity(for: host)
-        return Choice(listener: .init(host: host, port: port, identity: identity), authorityPath: local.certificatePath)
+        return (.init(host: host, port: port, identity: try local.identity(for: host)), local.certificatePath)
     }
 
     private func checkCompleteness(_ port: Int?, _ certificate: String?, _ key: String?) throws {
@@ -100,8 +95,6 @@ struct ControlOptions: ParsableArguments {
         ))
     var allowHost: [String] = []
 
-    func token(_ sources: OptionSources) throws -> String? { try sources.controlToken(flag: controlToken) }
-
     /// The separate listener for control calls; `nil` when they share that of the vendors.
     func listener(host: String, _ sources: OptionSources) throws -> ServerConfiguration.Listener? {
         try sources.port("control-port", flag: controlPort).map { .init(host: host, port: $0) }
@@ -124,7 +117,8 @@ struct ControlOptions: ParsableArguments {
     /// A warning for a server whose token others can read, or that other machines can reach without one; otherwise
     /// `nil`.
     func warning(listeningAt addresses: [BoundAddress], token: String?) -> String? {
-        guard token == nil, let address = addresses.first(where: { !$0.isLoopback }) else {
+        guard token == nil, let address = addresses.first(where: { $0.host != "::1" && !$0.host.hasPrefix("127.") })
+        else {
             return OptionSources.warning(ofControlToken: controlToken)
         }
         return """
@@ -132,10 +126,6 @@ struct ControlOptions: ParsableArguments {
             without a --control-token.
             """
     }
-}
-
-extension BoundAddress {
-    fileprivate var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }
 
 /// How many sandboxes `serve` keeps, for how long, and whether they are repeatable.
@@ -192,70 +182,48 @@ struct ScenarioOptions: ParsableArguments {
     }
 }
 
-/// Arguments of which each is a flag or an option followed by its value.
-struct PlainArguments {
-    private var values: [String: [String]] = [:]
-
-    /// - Returns: `nil` when the arguments have any other form.
-    init?(_ arguments: some Sequence<String>, flags: Set<String>) {
-        var option: String?
-        for argument in arguments {
-            let isOption = argument.hasPrefix("--") && argument.utf8.count > 2
-            if let name = option {
-                if argument.hasPrefix("-") { return nil }
-                values[name, default: []].append(argument)
-                option = nil
-            } else if isOption, flags.contains(argument) {
-                values[argument] = []
-            } else if isOption {
-                option = argument
+extension ServeCommand {
+    /// Reads arguments of which each is a flag, or an option followed by its value, as ArgumentParser would.
+    ///
+    /// - Returns: `nil` when they have another form, or any is unknown.
+    init?(plain arguments: some Sequence<String>) {
+        let flags: [String: (inout Self, Bool) -> Void] = [
+            "--watch": { $0.watch = $1 }, "--until-stdin-closes": { $0.untilStdinCloses = $1 },
+            "--print-config": { $0.printConfig = $1 },
+        ]
+        let texts: [String: (inout Self, String?) -> Void] = [
+            "--host": { $0.host = $1 }, "--port": { $0.port = $1 }, "--public-base": { $0.publicBase = $1 },
+            "--port-file": { $0.portFile = $1 }, "--log": { $0.log = $1 }, "--record": { $0.record = $1 },
+            "--drain": { $0.drain = $1 }, "--control-token": { $0.control.controlToken = $1 },
+            "--control-port": { $0.control.controlPort = $1 }, "--sandboxes": { $0.sandboxes.sandboxes = $1 },
+            "--sandbox-ttl": { $0.sandboxes.sandboxTtl = $1 }, "--seed": { $0.sandboxes.seed = $1 },
+            "--state": { $0.state.database = $1 }, "--state-limit": { $0.state.stateLimit = $1 },
+            "--import": { $0.state.importFile = $1 }, "--export-on-exit": { $0.state.exportOnExit = $1 },
+            "--https-port": { $0.secure.httpsPort = $1 }, "--tls-cert": { $0.secure.tlsCert = $1 },
+            "--tls-key": { $0.secure.tlsKey = $1 }, "--fixtures": { $0.fixtureOptions.fixtures = $1 },
+            "--config": { $0.fixtureOptions.config = $1 },
+        ]
+        let lists: [String: (inout Self, [String]) -> Void] = [
+            "--allow-host": { $0.control.allowHost = $1 }, "--scenario": { $0.scenarios.scenario = $1 },
+            "--profile": { $0.fixtureOptions.profile = $1 }, "--switch": { $0.fixtureOptions.switches = $1 },
+        ]
+        var values: [String: [String]] = [:]
+        var words = arguments.makeIterator()
+        while let word = words.next() {
+            if flags[word] != nil {
+                values[word] = []
+            } else if texts[word] != nil || lists[word] != nil, let value = words.next(), !value.hasPrefix("-") {
+                values[word, default: []].append(value)
             } else {
                 return nil
             }
         }
-        if option != nil { return nil }
-    }
-
-    var isEmpty: Bool { values.isEmpty }
-
-    mutating func flag(_ name: String) -> Bool { values.removeValue(forKey: name) != nil }
-
-    mutating func texts(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
-
-    mutating func text(_ name: String) -> String? { texts(name).last }
-}
-
-extension ServeCommand {
-    /// Reads plain arguments as ArgumentParser would.
-    ///
-    /// - Returns: `nil` when they have another form, or any is unknown.
-    init?(plain arguments: some Sequence<String>) {
-        guard var plain = PlainArguments(arguments, flags: ["--watch", "--until-stdin-closes", "--print-config"]) else {
-            return nil
-        }
         self.init()
-        (host, port) = (plain.text("--host"), plain.text("--port"))
-        (publicBase, portFile) = (plain.text("--public-base"), plain.text("--port-file"))
-        (log, record, drain) = (plain.text("--log"), plain.text("--record"), plain.text("--drain"))
-        (watch, untilStdinCloses) = (plain.flag("--watch"), plain.flag("--until-stdin-closes"))
-        printConfig = plain.flag("--print-config")
-        control = ControlOptions()
-        (control.controlToken, control.controlPort) = (plain.text("--control-token"), plain.text("--control-port"))
-        control.allowHost = plain.texts("--allow-host")
-        sandboxes = SandboxOptions()
-        (sandboxes.sandboxes, sandboxes.sandboxTtl) = (plain.text("--sandboxes"), plain.text("--sandbox-ttl"))
-        sandboxes.seed = plain.text("--seed")
-        state = StateOptions()
-        (state.database, state.stateLimit) = (plain.text("--state"), plain.text("--state-limit"))
-        (state.importFile, state.exportOnExit) = (plain.text("--import"), plain.text("--export-on-exit"))
-        secure = SecureListenerOptions()
-        (secure.httpsPort, secure.tlsCert) = (plain.text("--https-port"), plain.text("--tls-cert"))
-        secure.tlsKey = plain.text("--tls-key")
-        scenarios = ScenarioOptions()
-        scenarios.scenario = plain.texts("--scenario")
-        fixtureOptions = FixtureOptions()
-        (fixtureOptions.fixtures, fixtureOptions.config) = (plain.text("--fixtures"), plain.text("--config"))
-        (fixtureOptions.profile, fixtureOptions.switches) = (plain.texts("--profile"), plain.texts("--switch"))
-        guard plain.isEmpty else { return nil }
+        (control, sandboxes, state) = (ControlOptions(), SandboxOptions(), StateOptions())
+        (secure, scenarios, fixtureOptions) = (SecureListenerOptions(), ScenarioOptions(), FixtureOptions())
+        // Each is set: none can be read before.
+        for (name, set) in flags { set(&self, values[name] != nil) }
+        for (name, set) in texts { set(&self, values[name]?.last) }
+        for (name, set) in lists { set(&self, values[name] ?? []) }
     }
 }

@@ -206,7 +206,7 @@ struct TokenExplainCommand: ParsableCommand {
         var body: JSONObject = ["token": .string(text), "request": .object(context)]
         body["vendor"] = vendor.map(JSON.string)
         let answer = try place.answer("tokens/explain", body)
-        let verdicts = try answer.map { $0["verdicts"]?.array ?? [] } ?? explainOffline(text, context)
+        let verdicts = try answer.map { $0.elements("verdicts") } ?? explainOffline(text, context)
         if json { Output.json(["verdicts": .array(verdicts)]) } else { show(verdicts) }
         if verdicts.allSatisfy({ $0["accepted"] == false }) { throw AnswerIsNo() }
     }
@@ -235,18 +235,18 @@ struct TokenExplainCommand: ParsableCommand {
     }
 
     private func line(of verdict: JSON) -> String {
-        let name = verdict["vendor"]?.string ?? ""
+        let name = verdict.text("vendor")
         guard let failure = verdict["failure"]?.string else {
             return "\(name): would accept it, as far as a token alone can tell"
         }
         let status = verdict["answer"]?["status"]?.int.map { "\($0) " } ?? ""
         return
-            "\(name): \(condition(of: verdict))would answer \(status)(\(failure)): \(Output.printable(verdict["reason"]?.string ?? ""))"
+            "\(name): \(condition(of: verdict))would answer \(status)(\(failure)): \(Output.printable(verdict.text("reason")))"
     }
 
     /// Says that a refusal is only of what comes after a signature that could not be judged.
     private func condition(of verdict: JSON) -> String {
-        let before = (verdict["findings"]?.array ?? []).prefix { $0["outcome"] != "failed" }
+        let before = verdict.elements("findings").prefix { $0["outcome"] != "failed" }
         let isOpen = before.contains { $0["check"] == "signature" && $0["outcome"] == "not-judged" }
         return isOpen ? "cannot say, as the signature was not judged; if it is valid, " : ""
     }
@@ -255,7 +255,7 @@ struct TokenExplainCommand: ParsableCommand {
         let kind = verdict["kind"]?.string.map { "\($0) token" } ?? "no token it knows"
         let account =
             verdict["account"]?.string.map { ", signed with the key of \($0)" } ?? ", signed with no known key"
-        Output.line("\(verdict["vendor"]?.string ?? ""): \(kind)\(account)")
+        Output.line("\(verdict.text("vendor")): \(kind)\(account)")
         if let failure = verdict["failure"]?.string {
             let status = verdict["answer"]?["status"]?.int.map(String.init) ?? ""
             Output.line("\(condition(of: verdict))would answer \(status) (\(failure)):")
@@ -264,12 +264,12 @@ struct TokenExplainCommand: ParsableCommand {
             Output.line("would accept it, as far as a token alone can tell")
         }
         Output.line()
-        FindingTable.show(verdict["findings"]?.array ?? [])
-        for client in verdict["clients"]?.array ?? [] {
+        FindingTable.show(verdict.elements("findings"))
+        for client in verdict.elements("clients") {
             Output.line()
-            let name = client["client"]?.string ?? ""
+            let name = client.text("client")
             Output.line("\(name) \(client["usable"] == true ? "would send it" : "would not send it"):")
-            FindingTable.show(client["findings"]?.array ?? [])
+            FindingTable.show(client.elements("findings"))
         }
     }
 }
@@ -282,9 +282,9 @@ enum FindingTable {
     static func lines(_ findings: [JSON]) -> [String] {
         Output.lines(
             of: findings.map { finding in
-                let outcome = finding["outcome"]?.string ?? ""
+                let outcome = finding.text("outcome")
                 let mark = outcome == "failed" ? "FAILED" : outcome.replacing("-", with: " ")
-                return ["  \(mark)", finding["check"]?.string ?? "", details(finding)]
+                return ["  \(mark)", finding.text("check"), details(finding)]
             })
     }
 

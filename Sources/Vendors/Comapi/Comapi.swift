@@ -14,10 +14,7 @@ extension VendorLoader {
 /// `accounts.yaml`, or the delivery of pushes, which are only recorded.
 final class Comapi: Vendor {
     typealias State = ComapiState
-    typealias Failure = ComapiFailure
     typealias Switches = ComapiSwitches
-    typealias Access = ComapiAccess
-    typealias Credentials = ComapiCredentials
     typealias SocketLabel = ComapiCaller
 
     let accounts: ComapiAccounts
@@ -76,8 +73,8 @@ final class Comapi: Vendor {
         common.route("message.list", .get(conversation + "/messages"), handler: listMessages),
         common.route("message.status", .post(conversation + "/messages/statusupdates"), handler: updateStatus),
         common.route("event.list", .get(conversation + "/events"), handler: listEvents),
-        common.route("typing.start", .post(conversation + "/typing"), handler: startTyping),
-        common.route("typing.stop", .delete(conversation + "/typing"), handler: stopTyping),
+        common.route("typing.start", .post(conversation + "/typing"), handler: notify(isTyping: true)),
+        common.route("typing.stop", .delete(conversation + "/typing"), handler: notify(isTyping: false)),
 
         common.route(
             "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContent.largest,
@@ -98,7 +95,6 @@ final class Comapi: Vendor {
     ]
 }
 
-/// What a route of Comapi requires of its caller.
 enum ComapiAccess: Sendable {
     case anybody
     /// A path with a configured space.
@@ -125,9 +121,7 @@ extension Comapi {
     }
 }
 
-/// A request to Comapi with what is known about its sender.
 typealias ComapiCall = Call<Comapi>
-/// A request to Comapi, matched to its route.
 typealias ComapiArrival = Arrival<Comapi>
 
 /// CORS for browsers. Without these fields a browser hides the response from the page (observed, JS SDK).
@@ -160,7 +154,6 @@ extension Comapi {
 enum ComapiPath {
     private static let encodedQuery = "profiles?"
 
-    /// Rewrites the path to the spelling in the route table.
     @Sendable static func rewrite(_ segments: inout [Substring]) {
         // The iOS SDK encodes the query into the path: `/profiles%3Femail=a@b.c` (observed).
         if segments.count == 3, segments[2].utf8.starts(with: encodedQuery.utf8) { segments[2] = "profiles" }
@@ -182,3 +175,67 @@ enum ComapiPath {
 
 /// An id that clients choose: any text, compared byte by byte.
 typealias ComapiID = ExactText
+
+/// Documented and observed differences in Comapi's behaviour.
+struct ComapiSwitches: VendorSwitches {
+    enum WriteStatus: String, CaseIterable { case ok = "200", created = "201" }
+
+    var acceptsMillisecondTimes = true
+    var requiresTimeClaims = false
+    var sessionLifetimeSeconds = 3600
+    var challengeLifetimeSeconds = 900
+    var clockLeewaySeconds = 60
+    var hasSingleUseChallenges = true
+    var acceptsAudienceArray = true
+    var profileWriteStatus = WriteStatus.ok
+    var emitsConversationCreate = true
+    var acceptsEncodedQuery = true
+    var acceptsParticipantIDsInBody = true
+    var echoesFrames = true
+    var adoptsEarlierSessions = true
+
+    mutating func code(_ coder: inout SwitchCoder) {
+        coder.flag(
+            "accepts-millisecond-times", &acceptsMillisecondTimes, observed: false,
+            about: "whether exp and iat may count milliseconds", source: "JWT page, Android sample; newer page")
+        coder.flag(
+            "requires-time-claims", &requiresTimeClaims, observed: true, about: "whether exp and iat must be present",
+            source: "claim tables of the JWT page and the newer page")
+        coder.count(
+            "session-lifetime", &sessionLifetimeSeconds, in: 1...31_622_400, observed: 600,
+            about: "seconds from the start of a session to its end", source: "ours; iOS SDK, Session.json of its tests")
+        coder.count(
+            "challenge-lifetime", &challengeLifetimeSeconds, in: 1...31_622_400,
+            about: "seconds for which a challenge may be answered",
+            source: "ours: Android waits up to 300 s, three times")
+        coder.count(
+            "clock-leeway", &clockLeewaySeconds, in: 0...86_400,
+            about: "seconds by which clocks may differ when the app's token is judged", source: "ours")
+        coder.flag(
+            "single-use-challenges", &hasSingleUseChallenges, about: "whether a challenge can be answered once only",
+            source: "Android SDK; off: mock of the JS SDK")
+        coder.flag(
+            "accepts-audience-array", &acceptsAudienceArray,
+            about: "whether aud may be an array that holds the Audience", source: "ours, after RFC 7519")
+        coder.flag(
+            "adopts-earlier-sessions", &adoptsEarlierSessions,
+            about: "whether a session token that an earlier start of the program issued is still valid", source: "ours")
+        coder.choice(
+            "profile-write-status", &profileWriteStatus, about: "the status of a profile that was replaced or patched",
+            source: "iOS SDK; 201: mock of the JS SDK, and breaks iOS")
+        coder.flag(
+            "emits-conversation-create", &emitsConversationCreate, observed: false,
+            about: "whether a new conversation is announced by conversation.create",
+            source: "ours; iOS SDK has the frame, Android SDK deprecates it, JS SDK does not list it")
+        coder.flag(
+            "accepts-encoded-query", &acceptsEncodedQuery,
+            about: "whether the query of profiles may be part of the path, with an encoded question mark",
+            source: "iOS SDK")
+        coder.flag(
+            "accepts-participant-ids-in-body", &acceptsParticipantIDsInBody,
+            about: "whether the participants to remove may be in the body of the DELETE", source: "iOS SDK")
+        coder.flag(
+            "echoes-frames", &echoesFrames, about: "whether echo frames of a socket are sent back",
+            source: "mock of the JS SDK")
+    }
+}

@@ -93,7 +93,6 @@ extension Comapi {
         facts.token == nil ? nil : finding.take(facts.space.secret.verification.strengthFinding(for: .hs256))
     }
 
-    /// Detects a session's token in place of the app's own.
     private static func sessionRemark(on token: CompactToken) -> String? {
         guard token.claims?["apiSpaceId"] != nil, token.claims?["boot"] != nil else { return nil }
         return "This looks like the token of a session; authenticationToken is the app's own JWT, made for the nonce."
@@ -187,7 +186,6 @@ extension Comapi {
         return .noted
     }
 
-    /// Why a text nearly matches.
     private static func nearMiss(_ found: String, _ expected: String) -> String? {
         Nearest.difference(found, expected).map { $0 + "." }
     }
@@ -201,20 +199,11 @@ extension Comapi {
             // nbf is undocumented, so no switch controls it.
             Rule(.milliseconds(in: "nbf")),
             bound(
-                "expiry", by: "exp", source: "follows from exp; switch clock-leeway", .inferred, orFail: .expiredToken
-            ) { token, moment, rules, finding in
-                token.expiry(at: moment, rules, &finding)
-            } holds: { now, seconds, leeway in
-                now < seconds + leeway
-            },
+                "expiry", by: "exp", source: "follows from exp; switch clock-leeway", .inferred,
+                orFail: .expiredToken),
             bound(
                 "not-before", by: "nbf", source: "ours, after RFC 7519; switch clock-leeway", .ours,
-                orFail: .notYetValid
-            ) { token, moment, rules, finding in
-                token.notBefore(at: moment, rules, &finding)
-            } holds: { now, seconds, leeway in
-                now + leeway >= seconds
-            },
+                orFail: .notYetValid),
             issuedAhead, longLife,
         ]
 
@@ -274,23 +263,23 @@ extension Comapi {
 
     /// The rule for a time bound; beyond 2⁵³, where the general rule gives up, a finite time is still compared.
     private static func bound(
-        _ check: String, by name: String, source: String, _ evidence: Evidence, orFail failure: ComapiFailure,
-        _ judge: @escaping @Sendable (CompactToken, Double, TimeRules, inout Finding?) -> Finding.Outcome,
-        holds: @escaping @Sendable (_ now: Double, _ seconds: Double, _ leeway: Double) -> Bool
+        _ check: String, by name: String, source: String, _ evidence: Evidence, orFail failure: ComapiFailure
     ) -> Rule {
-        Rule(
+        let isEnd = name == "exp"
+        return Rule(
             check, expects: .text("\(name) and now in their order, with the leeway"), source: source, evidence,
             orFail: failure
         ) { facts, finding in
             guard let token = facts.compact else { return nil }
-            let rules = TimeRules(
-                leeway: Double(facts.switches.clockLeewaySeconds), required: false, readsMilliseconds: true)
-            let outcome = judge(token, facts.moment.unixSeconds, rules, &finding)
+            let (now, leeway) = (facts.moment.unixSeconds, Double(facts.switches.clockLeewaySeconds))
+            let rules = TimeRules(leeway: leeway, required: false, readsMilliseconds: true)
+            let outcome =
+                isEnd ? token.expiry(at: now, rules, &finding) : token.notBefore(at: now, rules, &finding)
             let date = token.date(name)
             guard date.size == .excessive, let seconds = date.finiteSeconds else { return outcome }
             finding?.found = .time(seconds)
             finding?.note = nil
-            return holds(facts.moment.unixSeconds, seconds, rules.leeway) ? .passed : .failed
+            return (isEnd ? now < seconds + leeway : now + leeway >= seconds) ? .passed : .failed
         }
     }
 
@@ -322,7 +311,6 @@ extension ComapiAppFacts {
 }
 
 extension NumericDate {
-    /// Whether a finite number counts milliseconds.
     fileprivate var countsMilliseconds: Bool {
         switch size {
         case .milliseconds: true

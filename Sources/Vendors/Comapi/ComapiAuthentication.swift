@@ -1,6 +1,7 @@
 import Emulation
 import JSON
 import Tokens
+import Wire
 
 struct ComapiCredentials: Sendable {
     /// The space of the path, if configured.
@@ -93,16 +94,10 @@ extension Comapi {
                 $0.optionalText("authenticationToken", isRequired: true)
             )
         }
-        return ComapiChallengeAnswer(
-            refusal: refusal, body: body.object, authenticationID: id,
-            token: text.map { judged($0, of: space, arrival) })
-    }
-
-    /// The app's token with its signature already checked, before the state is locked.
-    private func judged(_ text: String, of space: ComapiSpace, _ arrival: ComapiArrival) -> ComapiAppToken {
-        let token = ComapiAppToken(text, of: space)
-        _ = token.compact.mistake(with: space.secret) { accounts.spaces.map(\.secret) }
-        return token
+        let token = text.map { ComapiAppToken($0, of: space) }
+        // Its signature is checked already, before the state is locked.
+        _ = token?.compact.mistake(with: space.secret) { accounts.spaces.map(\.secret) }
+        return ComapiChallengeAnswer(refusal: refusal, body: body.object, authenticationID: id, token: token)
     }
 
     // MARK: Checks that need state
@@ -120,7 +115,7 @@ extension Comapi {
             let note = "The sandbox is full, so it cannot adopt the session."
             return call.findings.add(Finding("room", .failed, note: note, source: "ours"), orFail: .bodyTooLarge)
         }
-        state.adopt(session, at: call.moment)
+        state.begin(session, at: call.moment)
     }
 
     /// If the body cannot be used, the handler rejects it, since it knows the parameters of the response; until then no
@@ -128,7 +123,8 @@ extension Comapi {
     private func authorize(
         _ answer: ComapiChallengeAnswer, in space: ComapiSpace, _ call: inout ComapiCall, _ state: State
     ) {
-        var facts = ComapiAppFacts(answer.token, of: space, among: accounts.spaces, call.switches, at: call.moment)
+        var facts = ComapiAppFacts(
+            switches: call.switches, moment: call.moment, space: space, spaces: accounts.spaces, token: answer.token)
         facts.findChallenge(answer.authenticationID, in: state)
         if answer.refusal == nil {
             call.findings.judge(facts, by: Self.appRules)
@@ -155,7 +151,6 @@ struct ComapiCaller: Sendable {
     let sessionID: ComapiSessionID
 }
 
-/// The app's JWT as presented.
 final class ComapiAppToken: Sendable {
     let compact: CompactToken
     /// The user that it names in a space, if any.
@@ -183,7 +178,7 @@ struct ComapiAppFacts: RuleFacts {
     let moment: Moment
     let space: ComapiSpace
     /// Only explains failures; dropped if there are none.
-    private var spaces: [ComapiSpace]
+    private(set) var spaces: [ComapiSpace]
 
     var token: ComapiAppToken?
     /// `nil` for a token without its request.
@@ -193,7 +188,6 @@ struct ComapiAppFacts: RuleFacts {
     private(set) var otherChallenge: ComapiChallenge?
 
     var compact: CompactToken? { token?.compact }
-    /// The mistake that explains an invalid signature.
     var mistake: ComapiSecretMistake? {
         compact?.mistake(with: space.secret) { spaces.map(\.secret) }.map(ComapiSecretMistake.init)
     }
@@ -205,14 +199,6 @@ struct ComapiAppFacts: RuleFacts {
         return nonce.flatMap { nonce in expectedNonce.map { $0.hasSameBytes(as: nonce) } }
     }
 
-    init(
-        _ token: ComapiAppToken?, of space: ComapiSpace, among spaces: [ComapiSpace], _ switches: ComapiSwitches,
-        at moment: Moment
-    ) {
-        (self.token, self.space, self.spaces) = (token, space, spaces)
-        (self.switches, self.moment) = (switches, moment)
-    }
-
     mutating func dropExplanations() { spaces = [] }
 
     mutating func findChallenge(_ id: String?, in state: ComapiState) {
@@ -221,14 +207,13 @@ struct ComapiAppFacts: RuleFacts {
         challenge = Challenge(id: id, known: known, hint: known == nil ? Self.hint(id, named, state) : nil)
         expectedNonce = known?.nonce
         guard hasNonce == false, let nonce = compact?.claims?["nonce"]?.string else { return }
-        otherChallenge = state.challenges.challenge(nonce: nonce)
+        otherChallenge = state.challenges[named: nonce]
     }
 
-    /// Why the challenge is unknown in this space.
     private static func hint(_ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState) -> String? {
         if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
         guard let id else { return nil }
-        if let challenge = state.challenges.challenge(nonce: id) {
+        if let challenge = state.challenges[named: id] {
             return
                 "That is the nonce of challenge \(challenge.id); the token carries it, and authenticationId is the challenge's."
         }
@@ -255,5 +240,108 @@ struct ComapiSessionID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     static func < (left: ComapiSessionID, right: ComapiSessionID) -> Bool {
         (left.space, left.local) < (right.space, right.local)
+    }
+}
+
+/// An API space with its settings in the portal.
+final class ComapiSpace: Sendable {
+    let id: ComapiID
+    let accountID: Int
+    let issuer: String
+    let audience: String
+    /// The secret that is shared with the app's backend.
+    let secret: SecretKey
+    /// The name of the claim that contains the user's id.
+    let idClaim: String
+    /// The secret from which the keys of session tokens are derived.
+    let sessionSecret: SecretKey
+
+    /// The beginning of its paths.
+    var path: String { "/apispaces/\(PercentEncoding.encode(id.text))" }
+
+    /// A space with the settings of a template.
+    init(_ id: ComapiID, like template: ComapiSpace) {
+        self.id = id
+        (accountID, issuer, audience) = (template.accountID, template.issuer, template.audience)
+        (idClaim, sessionSecret) = (template.idClaim, template.sessionSecret)
+        secret = template.secret.shared(with: Self.phrase(id))
+    }
+
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping(
+            "id", "account_id", "issuer", "audience", "shared_secret", "id_claim", "session_secret")
+        let (shared, session) = (try entry.required("shared_secret"), try entry.required("session_secret"))
+        id = ComapiID(try entry.required("id").string())
+        accountID = try entry.required("account_id").int()
+        issuer = try entry.required("issuer").address()
+        audience = try entry.required("audience").address()
+        secret = try Self.secret(shared, of: id)
+        idClaim = try entry.required("id_claim").string()
+        sessionSecret = try Self.secret(session, of: id)
+    }
+
+    private static func phrase(_ id: ComapiID) -> String { "API space \(id.text)" }
+
+    private static func secret(_ node: FixtureNode, of id: ComapiID) throws(FixtureProblem) -> SecretKey {
+        let text = try node.string()
+        do {
+            return try SecretKey(text, of: phrase(id), for: .hs256)
+        } catch {
+            throw node.problem("cannot be used as a secret: \(error)")
+        }
+    }
+}
+
+/// The spaces in `accounts.yaml`, and the templates for further ones.
+struct ComapiAccounts: Sendable {
+    /// The spaces with a complete id, in file order.
+    let spaces: [ComapiSpace]
+    /// Templates, whose id is a prefix of space ids; the longest prefix comes first.
+    let templates: [ComapiSpace]
+    private let byID: [ComapiID: ComapiSpace]
+
+    /// The space with this id, if configured or matched by a template. ours: the vendor has no templates.
+    func space(_ id: String) -> ComapiSpace? {
+        let id = ComapiID(id)
+        if let space = byID[id] { return space }
+        // Bounds the memory per id; clients hardly need more than the length of a UUID. ours.
+        guard id.text.utf8.count <= 200 else { return nil }
+        let template = templates.first { template in
+            id.text.utf8.count > template.id.text.utf8.count && id.text.utf8.starts(with: template.id.text.utf8)
+        }
+        return template.map { ComapiSpace(id, like: $0) }
+    }
+
+    /// The space that a mint request or an action names; by default the first one.
+    func space(named id: String?) throws(ControlRefusal) -> ComapiSpace {
+        guard let id else { return spaces[0] }
+        return try ControlRefusal.require(space(id), "no API space has the id", id, among: spaces.map(\.id.text))
+    }
+}
+
+// MARK: - accounts.yaml
+
+extension ComapiAccounts {
+    init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let document = try fixtures.document("accounts.yaml").mapping("spaces")
+        var (spaces, templates): ([ComapiSpace], [ComapiSpace]) = ([], [])
+        var byID: [ComapiID: ComapiSpace] = [:]
+        try document.required("spaces").forEachRecord { (node) throws(FixtureProblem) in
+            let space = try ComapiSpace(node)
+            guard !space.id.text.isEmpty else { throw node.problem("a space needs an id") }
+            if space.id.text.hasSuffix("*") {
+                guard space.id.text.count > 1 else { throw node.problem("a template needs letters before the *") }
+                templates.append(ComapiSpace(ComapiID(space.id.text.dropLast()), like: space))
+            } else {
+                guard byID.updateValue(space, forKey: space.id) == nil else {
+                    throw node.problem("another space has the id \(space.id.text)")
+                }
+                spaces.append(space)
+            }
+        }
+        guard !spaces.isEmpty else { throw document.node.problem("there must be one space that is not a template") }
+        self.spaces = spaces
+        self.templates = templates.sorted { $0.id.text.utf8.count > $1.id.text.utf8.count }
+        self.byID = byID
     }
 }

@@ -52,13 +52,9 @@ extension Comapi {
         return .json([
             "id": .string(id), "name": .string(content.name), "size": JSON(content.bytes.count),
             "type": .string(content.type), "folder": .string(folder), "private": false,
-            "url": .string(url(of: content, call)),
+            // On the host of the upload, and in the same sandbox.
+            "url": .string("\(call.base)\(call.space.path)/content/\(id)"),
         ])
-    }
-
-    /// The URL of the content, on the host of the upload and in the same sandbox.
-    private static func url(of content: ComapiContent, _ call: ComapiCall) -> String {
-        "\(call.base)/apispaces/\(PercentEncoding.encode(content.space.text))/content/\(content.id)"
     }
 
     static func readContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -87,7 +83,6 @@ extension HTTPField.Name {
     fileprivate static let contentFileName = Self("Content-Filename") ?? .contentDisposition
 }
 
-/// The bytes of an upload, with their description.
 struct ComapiUpload: Sendable {
     let bytes: [UInt8]
     let name: String?
@@ -185,34 +180,22 @@ struct MultipartForm: Sendable {
         let bytes: [UInt8]
     }
 
-    /// Why a body is not a valid form.
-    enum Problem: Error, Hashable, CustomStringConvertible {
-        case noBoundary
-        case noOpening
-        case noClosing
-        case brokenDelimiter
-        case brokenHead
-        case headTooLong
-        case noName
-        case tooManyParts
+    enum Problem: String, Error, CustomStringConvertible {
+        case noBoundary = "the content type names no boundary of 1 to 70 characters"
+        case noOpening = "the body does not begin with the boundary"
+        case noClosing = "the closing boundary is missing"
+        case brokenDelimiter = "something follows a boundary"
+        case brokenHead = "a part's head is broken"
+        case headTooLong = "a part's head is longer than 8192 bytes"
+        case noName = "a part has no Content-Disposition with a name"
+        case tooManyParts = "there are more than 100 parts"
 
-        var description: String {
-            switch self {
-            case .noBoundary: "the content type names no boundary of 1 to 70 characters"
-            case .noOpening: "the body does not begin with the boundary"
-            case .noClosing: "the closing boundary is missing"
-            case .brokenDelimiter: "something follows a boundary"
-            case .brokenHead: "a part's head is broken"
-            case .headTooLong: "a part's head is longer than \(MultipartForm.longestHead) bytes"
-            case .noName: "a part has no Content-Disposition with a name"
-            case .tooManyParts: "there are more than \(MultipartForm.capacity) parts"
-            }
-        }
+        var description: String { rawValue }
     }
 
-    /// ours: limits. Clients send one part.
-    static let capacity = 100
-    static let longestHead = 8 * 1024
+    /// ours: limits, which the problems name. Clients send one part.
+    private static let capacity = 100
+    fileprivate static let longestHead = 8192
 
     private(set) var parts: [Part] = []
 
@@ -256,7 +239,6 @@ struct MultipartForm: Sendable {
 }
 
 extension MultipartForm.Part {
-    /// Reads a part: its head, an empty line, its content.
     fileprivate init(_ bytes: ArraySlice<UInt8>) throws(MultipartForm.Problem) {
         let separator = MultipartForm.lineEnd + MultipartForm.lineEnd
         let window = bytes.prefix(MultipartForm.longestHead + 4)

@@ -60,7 +60,6 @@ struct ComapiConversation: Sendable, KeyedRecord, CodedRecord {
     var updater: ComapiID
     /// The number of changes of its members.
     var revision = 1
-    /// The time of deletion; `nil` if not deleted.
     var deleted: Moment?
     var log = ComapiEventLog()
 

@@ -31,10 +31,9 @@ extension Comapi {
     private static func announce(_ conversation: ComapiConversation, isRevived: Bool, _ call: inout ComapiCall) {
         let occasion = ComapiOccasion(call)
         let audience = conversation.audience(in: call.space.id)
-        if isRevived {
-            call.send(.conversation("undelete", conversation, occasion), to: audience)
-        } else if call.switches.emitsConversationCreate {
-            call.send(.conversation("create", conversation, occasion), to: audience)
+        if isRevived || call.switches.emitsConversationCreate {
+            let change = isRevived ? "undelete" : "create"
+            call.send(.conversation(change, conversation, occasion), to: audience)
         }
         for participant in conversation.joined {
             call.send(.participant("Added", participant, of: conversation.id, occasion), to: audience)
@@ -130,7 +129,6 @@ extension ComapiConversation {
         if !isPublic { _ = try role(of: profile) }
     }
 
-    /// The role of a participant; throws for anyone else.
     func role(of profile: ComapiID) throws(Comapi.Refused) -> ComapiRole {
         return try Comapi.Refused.require(
             participants[profile], .notAParticipant,
@@ -149,7 +147,6 @@ extension ComapiConversation {
             "\(profile.text) is a participant of the conversation \(id.text), not an owner")
     }
 
-    /// Checks that a flag is set for a participant's role.
     func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(Comapi.Refused) {
         let role = try role(of: profile)
         try Comapi.Refused.require(
@@ -188,11 +185,9 @@ extension Comapi {
     private static func changes(
         by participants: [ComapiParticipant], in conversation: ComapiConversation
     ) -> [ComapiParticipant] {
-        var roles: [ComapiID: ComapiRole] = [:]
-        for participant in participants { roles[participant.id] = participant.role }
+        let last = Dictionary(participants.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         var seen: Set<ComapiID> = []
-        return participants.filter { seen.insert($0.id).inserted }
-            .compactMap { participant in roles[participant.id].map { ComapiParticipant(id: participant.id, role: $0) } }
+        return participants.filter { seen.insert($0.id).inserted }.compactMap { last[$0.id] }
             .filter { conversation.participants[$0.id] != $0.role }
     }
 
@@ -232,22 +227,16 @@ extension Comapi {
         return ids
     }
 
-    static func startTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        try notify(isTyping: true, &call, state)
-    }
-
-    static func stopTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        try notify(isTyping: false, &call, state)
-    }
-
     /// Notifies the other participants; the body is ignored, since the JS SDK sends an empty object (observed).
-    private static func notify(isTyping: Bool, _ call: inout ComapiCall, _ state: State) throws(Refused) -> Reply {
-        let conversation = try conversation(call, state)
-        let profile = call.caller.profileID
-        _ = try conversation.role(of: profile)
-        call.send(
-            .typing(isTyping, profile, in: conversation.id, ComapiOccasion(call)),
-            to: conversation.audience(in: call.space.id, without: profile))
-        return .empty()
+    static func notify(isTyping: Bool) -> Handler {
+        { (call, state) throws(Refused) in
+            let conversation = try conversation(call, state)
+            let profile = call.caller.profileID
+            _ = try conversation.role(of: profile)
+            call.send(
+                .typing(isTyping, profile, in: conversation.id, ComapiOccasion(call)),
+                to: conversation.audience(in: call.space.id, without: profile))
+            return .empty()
+        }
     }
 }

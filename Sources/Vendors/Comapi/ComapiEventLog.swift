@@ -8,41 +8,44 @@ enum ComapiMessageStatus: String, Sendable, CaseIterable, RecordValue {
 }
 
 struct ComapiMessage: Sendable {
-    let id: String
-    let sentEventID: Int
-    let sender: ComapiID
+    /// Its sending, which has its id, sender and time.
+    let event: ComapiEvent
     /// The member `from` of its context: id, name and picture of the sender at the time of sending.
     private(set) var from: JSON
-    let sent: Moment
     private(set) var metadata: JSON
     private(set) var parts: JSON
     private(set) var alert: JSON?
     var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
-    private(set) var byteCount: Int
-}
+    private(set) var byteCount = 0
 
-struct ComapiEvent: Sendable, CodedRecord {
-    enum Kind: Sendable {
-        case sent
-        case status(ComapiMessageStatus, on: Moment)
+    var id: String { event.messageID }
+
+    init(sentBy event: ComapiEvent, from: JSON, metadata: JSON = [:], parts: JSON = [], alert: JSON? = nil) {
+        (self.event, self.from) = (event, from)
+        (self.metadata, self.parts, self.alert) = (metadata, parts, alert)
+        countBytes()
     }
 
+    private mutating func countBytes() {
+        byteCount = metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
+    }
+}
+
+/// A message was sent, or its status changed for a participant.
+struct ComapiEvent: Sendable, CodedRecord {
     private(set) var id = 0
     private(set) var eventID = ""
     private(set) var actor = ComapiID("")
     private(set) var moment = Moment(unixSeconds: 0)
     private(set) var messageID = ""
-    private(set) var kind = Kind.sent
+    /// The new status, and since when; `nil` if the message was sent.
+    private(set) var status: ComapiMessageStatus?
+    private(set) var on: Moment?
 
-    var isSent: Bool { if case .sent = kind { true } else { false } }
+    var isSent: Bool { status == nil }
 
     /// The last part of the frame's name.
-    var name: String {
-        switch kind {
-        case .sent: "sent"
-        case .status(let status, _): status.rawValue
-        }
-    }
+    var name: String { status?.rawValue ?? "sent" }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id, in: 1...ComapiEventLog.largestID)
@@ -50,8 +53,7 @@ struct ComapiEvent: Sendable, CodedRecord {
         coder.member("actor", &actor)
         coder.instant("at", &moment)
         coder.member("message", &messageID)
-        var (name, on): (String, Moment?) = (name, nil)
-        if case .status(_, let moment) = kind { on = moment }
+        var name = name
         coder.member("kind", &name, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
             let name = try node.string()
             guard name == "sent" || ComapiMessageStatus(rawValue: name) != nil else {
@@ -59,10 +61,10 @@ struct ComapiEvent: Sendable, CodedRecord {
             }
             return name
         }
-        let status = ComapiMessageStatus(rawValue: name)
+        status = ComapiMessageStatus(rawValue: name)
         coder.instant("on", &on)
         coder.check(status == nil || on != nil, or: "member “on” is missing")
-        kind = status.map { .status($0, on: on ?? moment) } ?? .sent
+        if status == nil { on = nil }
     }
 }
 
@@ -76,18 +78,15 @@ struct ComapiEventLog: Sendable {
     /// The number of the newest event; 0 if there is none.
     private(set) var lastID = 0
     private(set) var latestSentID: Int?
-    /// The estimated size of the log.
     private(set) var byteCount = 0
 
     /// The maximum event number; a log that an import has brought there accepts no more events. ours.
     static let largestID = 1 << 40
 
-    /// Whether a number is left for another event.
     var hasRoom: Bool { lastID < Self.largestID }
 
     var nextID: Int { lastID + 1 }
 
-    /// The number of the oldest stored event.
     var firstID: Int { events.first?.id ?? nextID }
 
     subscript(id: Int) -> ComapiEvent? {
@@ -95,29 +94,18 @@ struct ComapiEventLog: Sendable {
         return events.indices.contains(index) ? events[index] : nil
     }
 
-    /// Adds a message with its `sent` event.
-    mutating func append(_ message: ComapiMessage, eventID: String) {
+    mutating func append(_ message: ComapiMessage) {
         messages[message.id] = message
         byteCount += message.byteCount
-        latestSentID = message.sentEventID
-        append(
-            ComapiEvent(
-                id: message.sentEventID, eventID: eventID, actor: message.sender, moment: message.sent,
-                messageID: message.id, kind: .sent))
+        latestSentID = message.event.id
+        append(message.event)
     }
 
-    mutating func append(
-        _ status: ComapiMessageStatus, on moment: Moment, of messageID: String, by profile: ComapiID,
-        eventID: String, at now: Moment
-    ) {
-        messages[messageID]?.statuses[profile] = (status, moment)
-        append(
-            ComapiEvent(
-                id: nextID, eventID: eventID, actor: profile, moment: now, messageID: messageID,
-                kind: .status(status, on: moment)))
-    }
-
-    private mutating func append(_ event: ComapiEvent) {
+    /// Adds an event, and sets the status that it gives its message.
+    mutating func append(_ event: ComapiEvent) {
+        if let status = event.status, let on = event.on {
+            messages[event.messageID]?.statuses[event.actor] = (status, on)
+        }
         events.append(event)
         byteCount += Self.eventBytes
         lastID = event.id
@@ -174,7 +162,8 @@ private struct ComapiLogEntry: CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         event.code(&coder)
         guard event.isSent else { return }
-        var sent = message ?? ComapiMessage(sentBy: event)
+        let sender = event.actor.json
+        var sent = message ?? ComapiMessage(sentBy: event, from: ["id": sender, "name": sender])
         sent.code(&coder)
         message = sent
     }
@@ -193,14 +182,6 @@ extension ComapiMessage {
         }
     }
 
-    /// A message of which only the sending is known.
-    fileprivate init(sentBy event: ComapiEvent) {
-        self.init(
-            id: event.messageID, sentEventID: event.id, sender: event.actor,
-            from: ["id": event.actor.json, "name": event.actor.json], sent: event.moment, metadata: [:], parts: [],
-            alert: nil, byteCount: 0)
-    }
-
     /// Codes the message's data besides its event.
     fileprivate mutating func code(_ coder: inout RecordCoder) {
         coder.member("from", &from, or: from)
@@ -212,11 +193,7 @@ extension ComapiMessage {
         coder.list("statuses", &list)
         guard coder.isReading else { return }
         for entry in list { statuses[entry.profile] = (entry.status, entry.on) }
-        byteCount = Self.byteCount(metadata, parts, alert)
-    }
-
-    static func byteCount(_ metadata: JSON, _ parts: JSON, _ alert: JSON?) -> Int {
-        metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
+        countBytes()
     }
 }
 

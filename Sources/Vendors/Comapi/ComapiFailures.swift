@@ -104,7 +104,6 @@ extension Comapi: FieldDialect {
 }
 
 extension Call<Comapi> {
-    /// Notes a remark on an accepted request.
     mutating func note(_ name: String, _ note: String, found: Fact? = nil, source: String? = "ours") {
         findings.note(name, found: found, note: note, source: source)
     }

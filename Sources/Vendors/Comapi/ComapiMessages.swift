@@ -7,16 +7,10 @@ import Wire
 extension Comapi {
     static func sendMessage(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try call.body(ComapiMessageDraft.init)
-        let id = try sendable(call, state)
+        // Only the id is kept: holding a copy of the log would make the next append copy it.
+        let id = ComapiID(call.parameters["conversation"])
+        try conversation(call, state).check(.canSend, for: call.caller.profileID)
         return .json(try state.send(draft, to: id, ComapiOccasion(call), &call.outbox).sentReceipt)
-    }
-
-    /// The id of the conversation, after checking that the caller may send to it. Only the id: holding a copy of the
-    /// log would make the next append copy it.
-    private static func sendable(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
-        let conversation = try conversation(call, state)
-        try conversation.check(.canSend, for: call.caller.profileID)
-        return conversation.id
     }
 
     static func listMessages(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -56,7 +50,8 @@ extension Comapi {
     /// Updates the status of messages for the caller; updates without effect are skipped, with a remark.
     static func updateStatus(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
-        let id = try joined(call, state)
+        let id = ComapiID(call.parameters["conversation"])
+        _ = try conversation(call, state).role(of: call.caller.profileID)
         var skipped = 0
         for update in updates {
             guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { continue }
@@ -64,13 +59,6 @@ extension Comapi {
             skipped += 1
         }
         return .respond(.text("OK"))
-    }
-
-    /// The id of the conversation, after checking that the caller participates.
-    private static func joined(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
-        let conversation = try conversation(call, state)
-        _ = try conversation.role(of: call.caller.profileID)
-        return conversation.id
     }
 
     /// ours: more remarks would add nothing and push everything else out of the journal.
@@ -125,14 +113,14 @@ extension ComapiState {
         try Comapi.Refused.require(
             self[space].conversations[id]?.log.hasRoom != false, .bodyTooLarge,
             "the events of the conversation have reached the largest number")
+        let messageID = occasion.identifiers.uuid()
+        let event = ComapiEvent(
+            id: self[space].conversations[id]?.log.nextID ?? 1, eventID: occasion.identifiers.uuid(),
+            actor: occasion.actor, moment: occasion.moment, messageID: messageID)
         let message = ComapiMessage(
-            id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
-            sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
-            parts: draft.parts, alert: draft.alert,
-            byteCount: ComapiMessage.byteCount(draft.metadata, draft.parts, draft.alert))
-        let event = occasion.identifiers.uuid()
-        self[space].conversations.change(id) { $0.log.append(message, eventID: event) }
-        notify(message.sentEventID, of: id, occasion.space, &outbox)
+            sentBy: event, from: sender(occasion), metadata: draft.metadata, parts: draft.parts, alert: draft.alert)
+        self[space].conversations.change(id) { $0.log.append(message) }
+        notify(event.id, of: id, occasion.space, &outbox)
         if let alert = message.alert { notePushes(alert, message, of: id, occasion) }
         return message
     }
@@ -159,17 +147,16 @@ extension ComapiState {
         if self[space].conversations[id]?.log.hasRoom == false {
             return "The events of the conversation have reached the largest number."
         }
-        if message.sender == occasion.actor { return "This is the sender's own message." }
+        if message.event.actor == occasion.actor { return "This is the sender's own message." }
         if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {
             return "The message is already \(known.rawValue)."
         }
-        let event = occasion.identifiers.uuid()
-        self[space].conversations.change(id) {
-            $0.log.append(
-                update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
-                at: occasion.moment)
-        }
-        notify(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
+        let event = ComapiEvent(
+            id: self[space].conversations[id]?.log.nextID ?? 1, eventID: occasion.identifiers.uuid(),
+            actor: occasion.actor, moment: occasion.moment, messageID: update.messageID, status: update.status,
+            on: update.on)
+        self[space].conversations.change(id) { $0.log.append(event) }
+        notify(event.id, of: id, occasion.space, &outbox)
         return nil
     }
 
@@ -183,33 +170,47 @@ extension ComapiState {
     private mutating func notePushes(
         _ alert: JSON, _ message: ComapiMessage, of id: ComapiID, _ occasion: ComapiOccasion
     ) {
-        let space = occasion.space.id
-        for participant in self[space].conversations[id]?.joined ?? [] where participant.id != message.sender {
+        let (space, pushes) = (occasion.space.id, "\(occasion.base)\(occasion.space.path)/pushes")
+        for participant in self[space].conversations[id]?.joined ?? [] where participant.id != message.event.actor {
             for session in sessions.sessions(of: participant.id, in: space) {
                 guard let registration = session.registration else { continue }
                 let push = occasion.identifiers.uuid()
                 self[space].note(push: [
                     "id": .string(push), "sessionId": session.id.local.json, "profileId": participant.id.json,
                     "registration": registration, "alert": alert,
-                    "data": ComapiPush.data(of: alert, tracking: ComapiPush.url(of: push, occasion)),
+                    "data": Self.pushData(of: alert, tracking: "\(pushes)/\(push)/click"),
                     "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339), "clicks": 0,
                 ])
             }
         }
+    }
+
+    /// The data of a push besides its alert: the link that the sender put into it with the tracking URL, and the
+    /// vendor's mark.
+    ///
+    /// Source of `dd_originated`, which tells the vendor's pushes from others: JS SDK 1.4, Android SDK 1.7, iOS SDK 2.2.
+    ///
+    /// Source: that a client calls a URL from the push with GET and no token once the user has opened it: JS SDK 1.3,
+    /// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
+    private static func pushData(of alert: JSON, tracking url: String) -> JSON {
+        let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
+        var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
+        link["trackingUrl"] = .string(url)
+        return ["dd_deepLink": .string(JSON.object(link).text), "dd_originated": "true"]
     }
 }
 
 // MARK: - As sent
 
 extension ComapiMessage {
-    var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(sentEventID)] }
+    var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(event.id)] }
 }
 
 extension ComapiConversation {
     private func context(of message: ComapiMessage) -> JSON {
         [
-            "from": message.from, "conversationId": id.json, "sentBy": message.sender.json,
-            "sentOn": .string(message.sent.rfc3339),
+            "from": message.from, "conversationId": id.json, "sentBy": message.event.actor.json,
+            "sentOn": .string(message.event.moment.rfc3339),
         ]
     }
 
@@ -220,28 +221,26 @@ extension ComapiConversation {
             return (profile.text, ["status": .string(entry.status.rawValue), "on": moment, "timestamp": moment])
         }
         return [
-            "id": .string(message.id), "sentEventId": JSON(message.sentEventID), "metadata": message.metadata,
+            "id": .string(message.id), "sentEventId": JSON(message.event.id), "metadata": message.metadata,
             "context": context(of: message), "parts": message.parts, "statusUpdates": .object(JSONObject(statuses)),
         ]
     }
 
     func payload(of event: ComapiEvent) -> JSON {
-        switch event.kind {
-        case .sent:
-            guard let message = log.messages[event.messageID] else { return ["messageId": .string(event.messageID)] }
-            var payload: JSONObject = [
-                "messageId": .string(message.id), "metadata": message.metadata, "context": context(of: message),
-                "parts": message.parts,
-            ]
-            if let alert = message.alert { payload.append("alert", alert) }
-            return .object(payload)
-        case .status(_, let moment):
+        guard event.isSent else {
             return [
                 "messageId": .string(event.messageID), "conversationId": id.json,
-                "isPublicConversation": .bool(isPublic),
-                "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
+                "isPublicConversation": .bool(isPublic), "profileId": event.actor.json,
+                "timestamp": .string((event.on ?? event.moment).rfc3339),
             ]
         }
+        guard let message = log.messages[event.messageID] else { return ["messageId": .string(event.messageID)] }
+        var payload: JSONObject = [
+            "messageId": .string(message.id), "metadata": message.metadata, "context": context(of: message),
+            "parts": message.parts,
+        ]
+        if let alert = message.alert { payload.append("alert", alert) }
+        return .object(payload)
     }
 }
 
@@ -287,12 +286,12 @@ extension Comapi {
         _ = body.outcome(ComapiRegistration.name)
         let registration = try ComapiRegistration.read(.object(body.object))
         let session = try ownSession(call, state)
-        state.sessions.register(registration, for: session.id)
+        state.sessions.table.change(session.id) { $0.registration = registration }
         return .empty(.ok)
     }
 
     static func removePush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        state.sessions.register(nil, for: try ownSession(call, state).id)
+        state.sessions.table.change(try ownSession(call, state).id) { $0.registration = nil }
         return .empty()
     }
 
@@ -301,29 +300,7 @@ extension Comapi {
         _ = try call.body { $0.whole }
         return .json(.string(call.identifiers.uuid()))
     }
-}
 
-/// The data of a push besides its alert.
-///
-/// Source of `dd_originated`, which tells the vendor's pushes from others: JS SDK 1.4, Android SDK 1.7, iOS SDK 2.2.
-///
-/// Source: that a client calls a URL from the push with GET and no token once the user has opened it: JS SDK 1.3,
-/// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
-enum ComapiPush {
-    static func url(of push: String, _ occasion: ComapiOccasion) -> String {
-        "\(occasion.base)/apispaces/\(PercentEncoding.encode(occasion.space.id.text))/pushes/\(push)/click"
-    }
-
-    /// The link that the sender put into the alert with the tracking URL, and the vendor's mark.
-    static func data(of alert: JSON, tracking url: String) -> JSON {
-        let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
-        var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
-        link["trackingUrl"] = .string(url)
-        return ["dd_deepLink": .string(JSON.object(link).text), "dd_originated": "true"]
-    }
-}
-
-extension Comapi {
     /// Records that a push was opened. The URL is the secret, so no token is required.
     static func clickPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["push"]

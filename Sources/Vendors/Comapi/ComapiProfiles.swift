@@ -7,19 +7,13 @@ import Wire
 ///
 /// Source: members observed, iOS SDK; `_createdOn` and `_updatedOn` observed, mock of the JS SDK.
 struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
-    private(set) var id: ComapiID
+    private(set) var id = ComapiID("")
     /// Without `id` and members that start with `_`.
-    private(set) var members: JSONObject
-    private(set) var created: Moment
-    private(set) var updated: Moment
+    private(set) var members: JSONObject = [:]
+    private(set) var created = Moment(unixSeconds: 0)
+    private(set) var updated = Moment(unixSeconds: 0)
     private(set) var revision = 1
 
-    init(id: ComapiID, members: JSONObject, created: Moment, updated: Moment? = nil, revision: Int = 1) {
-        (self.id, self.members, self.revision) = (id, members, revision)
-        (self.created, self.updated) = (created, updated ?? created)
-    }
-
-    /// The members that must be texts if present.
     static let textMembers = [
         "firstName", "lastName", "email", "gender", "phoneNumber", "phoneNumberCountryCode", "profilePicture",
     ]
@@ -59,8 +53,6 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
 
     func clash(over name: Never?) -> String { "another profile has the id \(id.text)" }
 
-    init() { self.init(id: ComapiID(""), members: [:], created: Moment(unixSeconds: 0)) }
-
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id)
         coder.member("members", &members, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in
@@ -83,7 +75,7 @@ struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
 /// Profiles. Source: observed, all SDKs; write permissions are ours.
 extension Comapi {
     static func readProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        let profile = try profile(call, state)
+        let profile = try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
         return .tagged(profile.json, profile.etag)
     }
 
@@ -122,7 +114,7 @@ extension Comapi {
     private static func write(
         _ call: inout ComapiCall, _ state: inout State, _ change: (JSONObject) -> JSONObject
     ) throws(Refused) -> Reply {
-        let profile = try profile(call, state)
+        let profile = try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
         try Refused.require(
             profile.id == call.caller.profileID, .foreignProfile,
             "the token is that of \(call.caller.profileID.text), not of \(profile.id.text), whose profile the path names"
@@ -153,10 +145,6 @@ extension Comapi {
         }
         return draft
     }
-
-    private static func profile(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiProfile {
-        try call.named("profile", in: state[call.space.id].profiles, orFail: .unknownProfile)
-    }
 }
 
 /// A query for profiles, in the language of npm `mongo-querystring` as far as the SDKs use it.
@@ -167,24 +155,22 @@ struct ComapiProfileQuery: Sendable {
     static let capacity = 100
     static let rowLimit = 1000
 
-    private enum Test: Sendable {
+    enum Test: Sendable {
         case exists
         case isAbsent
         case equal(String)
         case notEqual(String)
         case oneOf([String])
         case noneOf([String])
-        case order(Order, String)
+        /// The value is less (-1), equal (0) or greater (1).
+        case order(ClosedRange<Int>, String)
         case text(Part, String)
     }
 
-    private enum Order: Sendable { case greater, greaterOrEqual, less, lessOrEqual }
-    private enum Part: Sendable { case start, end, anywhere }
+    enum Part: Sendable { case start, end, anywhere }
 
-    private var terms: [(path: [Substring], test: Test)] = []
-
-    /// The number of terms, all of which must hold.
-    var termCount: Int { terms.count }
+    /// All of them must hold.
+    private(set) var terms: [(path: [Substring], test: Test)] = []
 
     /// ours: the maximum length of a value, in bytes, and of the part of a text searched for it; a query runs with the
     /// state locked, so it must be fast.
@@ -234,12 +220,11 @@ struct ComapiProfileQuery: Sendable {
 
     /// Longer operators come first.
     private static let signs: [(String, @Sendable (String) -> Test)] = [
-        (">=", { .order(.greaterOrEqual, $0) }), ("<=", { .order(.lessOrEqual, $0) }),
-        (">", { .order(.greater, $0) }), ("<", { .order(.less, $0) }), ("!", { .notEqual($0) }),
+        (">=", { .order(0...1, $0) }), ("<=", { .order(-1...0, $0) }),
+        (">", { .order(1...1, $0) }), ("<", { .order(-1 ... -1, $0) }), ("!", { .notEqual($0) }),
         ("^", { .text(.start, $0) }), ("$", { .text(.end, $0) }), ("~", { .text(.anywhere, $0) }),
     ]
 
-    /// Whether all terms hold for a profile.
     func matches(_ profile: JSONObject) -> Bool {
         terms.allSatisfy { term in Self.holds(term.test, for: Self.value(at: term.path[...], in: profile)) }
     }
@@ -259,7 +244,7 @@ struct ComapiProfileQuery: Sendable {
         case .notEqual(let wanted): value.map { !equals($0, wanted) } ?? true
         case .oneOf(let wanted): value.map { value in wanted.contains { equals(value, $0) } } ?? false
         case .noneOf(let wanted): value.map { value in !wanted.contains { equals(value, $0) } } ?? true
-        case .order(let order, let wanted): value.map { compare($0, order, wanted) } ?? false
+        case .order(let range, let wanted): value.flatMap { order($0, wanted) }.map(range.contains) ?? false
         case .text(let part, let wanted): value.flatMap(text).map { contains($0, part, wanted) } ?? false
         }
     }
@@ -274,21 +259,13 @@ struct ComapiProfileQuery: Sendable {
         }
     }
 
-    private static func compare(_ value: JSON, _ order: Order, _ wanted: String) -> Bool {
+    /// How a value compares; `nil` if it has no text.
+    private static func order(_ value: JSON, _ wanted: String) -> Int? {
         if let number = value.number, let wanted = self.number(wanted) {
-            return holds(order, isLess: number.isLess(than: wanted), isGreater: wanted.isLess(than: number))
+            return number.isLess(than: wanted) ? -1 : wanted.isLess(than: number) ? 1 : 0
         }
-        guard let text = text(value).map({ ComapiID($0) }) else { return false }
-        return holds(order, isLess: text < ComapiID(wanted), isGreater: ComapiID(wanted) < text)
-    }
-
-    private static func holds(_ order: Order, isLess: Bool, isGreater: Bool) -> Bool {
-        switch order {
-        case .greater: isGreater
-        case .greaterOrEqual: !isLess
-        case .less: isLess
-        case .lessOrEqual: !isGreater
-        }
+        guard let text = text(value).map({ ComapiID($0) }) else { return nil }
+        return text < ComapiID(wanted) ? -1 : ComapiID(wanted) < text ? 1 : 0
     }
 
     private static func contains(_ text: String, _ part: Part, _ wanted: String) -> Bool {

@@ -35,7 +35,6 @@ struct ComapiSessionFacts: RuleFacts {
     /// The id of the space as given; `nil` if not required.
     var spaceID: String?
     var space: ComapiSpace?
-    /// Whether the route requires a session.
     var needsToken = false
     var token: ComapiSessionToken?
     var key: VerificationKey?
@@ -67,7 +66,7 @@ struct ComapiSessionFacts: RuleFacts {
     private func isAdoptable(_ token: ComapiSessionToken, _ id: ComapiSessionID, _ state: ComapiState) -> Bool {
         if let mark = token.mintMark, token.start == sandbox.start { return mark == state.mintMark }
         // With a seed all runs have the same name; sessions this run has forgotten are then recognized by id.
-        let isEarlier = token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
+        let isEarlier = token.start != sandbox.start || sandbox.isSeeded && !state.sessions.forgotten.contains(id)
         return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && isEarlier
     }
 
@@ -117,7 +116,6 @@ extension Comapi {
                 ) { facts, finding in facts.compact?.expiry(at: facts.moment.unixSeconds, &finding) },
             ])
 
-    /// Path spellings that are accepted with a remark.
     private static let encodedQuery = Rule(
         "encoded-question-mark", "/profiles?QUERY", "iOS SDK; switch accepts-encoded-query", .observed,
         orFail: .routeNotFound
@@ -201,7 +199,6 @@ extension Comapi {
 }
 
 extension ComapiSessionFacts {
-    /// Why an unknown session may or may not be adopted.
     fileprivate func note(on standing: Standing) -> String {
         if standing.isAdoptable {
             return token?.mintMark == nil
@@ -216,7 +213,6 @@ extension ComapiSessionFacts {
             ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions have ended."
     }
 
-    /// An explanation of an invalid signature of a session's token.
     fileprivate var mistake: String? {
         guard let token, let space, let vendor else { return nil }
         if token.spaceID == nil, token.compact.claims?["nonce"] != nil {
@@ -316,20 +312,21 @@ final class ComapiSessionKeys: Sendable {
     /// ours: the maximum number to try when explaining a token from another sandbox.
     private static let mostIssuers = 64
 
-    func noteIssue(in sandbox: SandboxIdentity) {
+    func issuingKey(of space: ComapiSpace, in sandbox: SandboxIdentity) -> SigningKey {
         issuers.withLock { names in
             if names.last == sandbox.name { return }
             names.removeAll { $0 == sandbox.name }
             names.append(sandbox.name)
             if names.count > Self.mostIssuers { names.removeFirst() }
         }
+        return key(of: space, in: sandbox)
     }
 
     /// The sandbox that issued a token; `nil` if none of the latest did.
     func issuer(of token: CompactToken, for space: ComapiSpace) -> String? {
         issuers.withLock { $0 }.last { name in
-            let key = key(of: space, in: SandboxIdentity(name: name, start: "")).verificationKey
-            return token.signature(by: key, algorithm: .hs256).outcome == .passed
+            let key = key(of: space, in: SandboxIdentity(name: name, start: ""))
+            return token.isSigned(by: key.verificationKey, algorithm: .hs256)
         }
     }
 

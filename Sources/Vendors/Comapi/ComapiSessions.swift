@@ -5,15 +5,15 @@ import Tokens
 import Wire
 
 struct ComapiSession: Sendable {
-    private(set) var id: ComapiSessionID
-    private(set) var profileID: ComapiID
+    private(set) var id = ComapiSessionID("", in: ComapiID(""))
+    private(set) var profileID = ComapiID("")
     /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as given, in this order.
     var device: JSONObject = [:]
     var sourceAddress = ""
     var nonce = ""
-    private(set) var started: Moment
+    private(set) var started = Moment(unixSeconds: 0)
     /// The time of the token's `exp`.
-    var expires: Moment
+    var expires = Moment(unixSeconds: 0)
     /// The push registration: the request's object, `fcm` or `apns`.
     var registration: JSON?
 
@@ -47,8 +47,8 @@ struct ComapiSessionStore: Sendable {
     /// In order of start.
     var table = RecordTable<ComapiSession>()
     private(set) var ended = InsertionOrder<ComapiSessionID>()
-    /// Sessions that an action made the server forget; a restart clears this too.
-    private var forgotten: Set<ComapiSessionID> = []
+    /// Sessions that an action made the server forget, so that they must not be adopted again; a restart clears this too.
+    private(set) var forgotten: Set<ComapiSessionID> = []
     var sockets = ComapiOpenSockets()
 
     var all: [ComapiSession] { table.all }
@@ -83,14 +83,6 @@ struct ComapiSessionStore: Sendable {
         if forgotten.count < Self.endedCapacity { forgotten.insert(id) }
     }
 
-    /// Whether an action made the server forget the session, so that it must not be adopted again.
-    func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
-
-    /// Sets the push registration of a session; `nil` for none.
-    mutating func register(_ registration: JSON?, for id: ComapiSessionID) {
-        table.change(id) { $0.registration = registration }
-    }
-
     mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
         table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)
@@ -115,11 +107,6 @@ extension ComapiSession: KeyedRecord, CodedRecord {
     }
 
     func clash(over name: Never?) -> String { "session \(id.text) occurs twice" }
-
-    init() {
-        let start = Moment(unixSeconds: 0)
-        self.init(id: ComapiSessionID("", in: ComapiID("")), profileID: ComapiID(""), started: start, expires: start)
-    }
 
     mutating func code(_ coder: inout RecordCoder) {
         var (local, space) = (id.local, id.space)
@@ -182,8 +169,6 @@ extension ComapiChallengeStore {
     /// How long an expired challenge is kept, so that a late answer gets a specific failure.
     static var remembrance: Duration { .seconds(86_400) }
 
-    func challenge(nonce: String) -> ComapiChallenge? { self[named: nonce] }
-
     /// Adds a challenge; if there is no room, removes expired ones first, then the oldest.
     mutating func add(_ challenge: ComapiChallenge, at moment: Moment) {
         // Only the leading ones: challenges expire nearly always in order of issue.
@@ -191,8 +176,6 @@ extension ComapiChallengeStore {
         if count >= Self.capacity { makeRoom(at: moment) }
         store(challenge)
     }
-
-    mutating func answer(_ id: String, by session: String) { change(id) { $0.answeredBy = session } }
 
     /// Removes a hundredth at once, so that the next additions need no search.
     private mutating func makeRoom(at moment: Moment) {
@@ -232,9 +215,8 @@ extension Comapi {
         session.sourceAddress = call.request.connection.remoteAddress
         describeDevice(members, &session, &call)
         let reply = try sessionAnswer(session, call)
-        state.challenges.answer(id, by: session.id.text)
-        state.sessions.add(session)
-        state.makeProfile(of: session.profileID, in: call.space.id, at: call.moment)
+        state.challenges.change(id) { $0.answeredBy = session.id.text }
+        state.begin(session, at: call.moment)
         return .json(reply)
     }
 
@@ -264,8 +246,7 @@ extension Comapi {
             session.id.text, of: session.profileID, in: call.space, issued: session.started.wholeSeconds,
             expires: session.expires.wholeSeconds, start: call.arrival.sandbox.start)
         do {
-            let key = call.vendor.sessionKeys.key(of: call.space, in: call.arrival.sandbox)
-            call.vendor.sessionKeys.noteIssue(in: call.arrival.sandbox)
+            let key = call.vendor.sessionKeys.issuingKey(of: call.space, in: call.arrival.sandbox)
             return ["token": .string(try draft.sessionToken(by: key)), "session": session.json]
         } catch {
             throw Refused(.serverError, because: "the token could not be signed: \(error)")

@@ -62,7 +62,6 @@ extension Comapi {
 
     func nextDeadline(in state: State) -> Moment? { state.sessions.sockets.earliest }
 
-    /// Closes the sockets of expired sessions.
     func deadlinePassed(_ call: inout DeadlineCall<Comapi>, _ state: inout State) {
         for session in state.sessions.sockets.over(at: call.moment) {
             state.sessions.closeSockets(of: session, because: "The session has expired.", &call.outbox)

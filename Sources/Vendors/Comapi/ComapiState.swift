@@ -1,6 +1,6 @@
 import Emulation
 import JSON
-import Tokens
+import Wire
 
 struct ComapiState: Sendable {
     var challenges = ComapiChallengeStore()
@@ -27,18 +27,11 @@ struct ComapiState: Sendable {
         }
     }
 
-    init() {}
-
-    /// Adopts a session that another run of the program began, with its profile.
-    mutating func adopt(_ session: ComapiSession, at moment: Moment) {
+    /// Begins a session, or adopts one that another run of the program began; its user gets a profile unless there is one.
+    mutating func begin(_ session: ComapiSession, at moment: Moment) {
         sessions.add(session)
-        makeProfile(of: session.profileID, in: session.space, at: moment)
-    }
-
-    /// Creates a user's profile unless it exists; never changes an existing one.
-    mutating func makeProfile(of id: ComapiID, in space: ComapiID, at moment: Moment) {
-        guard self[space].profiles[id] == nil else { return }
-        self[space].profiles.store(ComapiProfile(id: id, members: [:], created: moment))
+        guard self[session.space].profiles[session.profileID] == nil else { return }
+        self[session.space].profiles.store(ComapiProfile(id: session.profileID, created: moment, updated: moment))
     }
 }
 
@@ -164,103 +157,129 @@ extension RecordCoder {
     }
 }
 
-/// An API space with its settings in the portal.
-final class ComapiSpace: Sendable {
-    let id: ComapiID
-    let accountID: Int
-    let issuer: String
-    let audience: String
-    /// The secret that is shared with the app's backend.
-    let secret: SecretKey
-    /// The name of the claim that contains the user's id.
-    let idClaim: String
-    /// The secret from which the keys of session tokens are derived.
-    let sessionSecret: SecretKey
+/// Changes without a request from the app (all ours).
+extension Comapi {
+    private static let conversation = ActionMember.required("conversation", "id of the conversation")
+    private static let space = ActionMember.optional("space", "id of the API space; by default the first one")
 
-    /// A space with the settings of a template.
-    init(_ id: ComapiID, like template: ComapiSpace) {
-        self.id = id
-        (accountID, issuer, audience) = (template.accountID, template.issuer, template.audience)
-        (idClaim, sessionSecret) = (template.idClaim, template.sessionSecret)
-        secret = template.secret.shared(with: Self.phrase(id))
-    }
+    static let actions = [
+        ofSession("end-session", about: "Ends a session, as the app itself could.") { id, _, state, outbox in
+            state.endSession(id, &outbox)
+        },
+        ofSession("expire-session", about: "Expires a session now, whatever its token says.") {
+            id, moment, state, outbox in
+            state.sessions.expire(id, at: moment)
+            state.sessions.closeSockets(of: id, because: "The session has expired.", &outbox)
+        },
+        ofSession("forget-session", about: "Forgets a session, as a server would that lost its memory.") {
+            id, _, state, outbox in
+            state.sessions.closeSockets(of: id, because: "The session was forgotten.", &outbox)
+            state.sessions.forget(id)
+        },
+        ofSession(
+            "drop-sockets", about: "Closes the sockets of a session with 1001, as a server would that goes down."
+        ) { id, _, state, outbox in
+            state.sessions.sockets.forget(id)
+            outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(id))
+        },
+        action(
+            "answer-challenge", about: "Marks a challenge as answered, as if another client had been quicker.",
+            members: [.required("challenge", "its authenticationId")], body: answerChallenge),
+        action(
+            "send-message", about: "Sends a message as another user, who joins the conversation if necessary.",
+            members: [
+                conversation, .required("profile", "id of the sender"),
+                .optional("text", "the text; by default Hi"), space,
+            ], body: sendMessage),
+        action(
+            "mark-message", about: "Records that a user has received or read a message.",
+            members: [
+                conversation, .required("profile", "id of the user"),
+                .optional("message", "id of the message; by default the newest one"),
+                .optional("status", "delivered or read; by default read"), space,
+            ], body: markMessage),
+    ]
 
-    /// Reads a space of `accounts.yaml`.
-    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
-        let entry = try node.mapping(
-            "id", "account_id", "issuer", "audience", "shared_secret", "id_claim", "session_secret")
-        let (shared, session) = (try entry.required("shared_secret"), try entry.required("session_secret"))
-        id = ComapiID(try entry.required("id").string())
-        accountID = try entry.required("account_id").int()
-        issuer = try entry.required("issuer").address()
-        audience = try entry.required("audience").address()
-        secret = try Self.secret(shared, of: id)
-        idClaim = try entry.required("id_claim").string()
-        sessionSecret = try Self.secret(session, of: id)
-    }
+    // MARK: Sessions
 
-    private static func phrase(_ id: ComapiID) -> String { "API space \(id.text)" }
-
-    private static func secret(_ node: FixtureNode, of id: ComapiID) throws(FixtureProblem) -> SecretKey {
-        let text = try node.string()
-        do {
-            return try SecretKey(text, of: phrase(id), for: .hs256)
-        } catch {
-            throw node.problem("cannot be used as a secret: \(error)")
+    private static func ofSession(
+        _ name: String, about: String,
+        _ change: @escaping @Sendable (ComapiSessionID, Moment, inout State, inout Outbox) -> Void
+    ) -> VendorAction<Comapi> {
+        action(
+            name, about: about,
+            members: [
+                .required("session", "id of the session"),
+                .optional("space", "id of its API space; needed if two spaces have a session of that id"),
+            ]
+        ) { (call, state, outbox) throws(ControlRefusal) in
+            let session = try existingSession(call, state)
+            change(session.id, call.moment, &state, &outbox)
+            return ["session": session.id.local.json, "profile": session.profileID.json, "space": session.space.json]
         }
     }
-}
 
-/// The spaces in `accounts.yaml`, and the templates for further ones.
-struct ComapiAccounts: Sendable {
-    /// The spaces with a complete id, in file order.
-    let spaces: [ComapiSpace]
-    /// Templates, whose id is a prefix of space ids; the longest prefix comes first.
-    let templates: [ComapiSpace]
-    private let byID: [ComapiID: ComapiSpace]
-
-    /// The space with this id, if configured or matched by a template. ours: the vendor has no templates.
-    func space(_ id: String) -> ComapiSpace? {
-        let id = ComapiID(id)
-        if let space = byID[id] { return space }
-        // Bounds the memory per id; clients hardly need more than the length of a UUID. ours.
-        guard id.text.utf8.count <= 200 else { return nil }
-        let template = templates.first { template in
-            id.text.utf8.count > template.id.text.utf8.count && id.text.utf8.starts(with: template.id.text.utf8)
-        }
-        return template.map { ComapiSpace(id, like: $0) }
+    private static func answerChallenge(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
+        let id = try call.required("challenge")
+        let challenge = try ControlRefusal.require(
+            state.challenges[id], "no challenge has the authenticationId", id,
+            among: state.challenges.all.suffix(20).map(\.id))
+        state.challenges.change(id) { $0.answeredBy = "the action answer-challenge" }
+        return ["challenge": .string(id), "space": challenge.space.json]
     }
 
-    /// The space that a mint request or an action names; by default the first one.
-    func space(named id: String?) throws(ControlRefusal) -> ComapiSpace {
-        guard let id else { return spaces[0] }
-        return try ControlRefusal.require(space(id), "no API space has the id", id, among: spaces.map(\.id.text))
+    private static func existingSession(_ call: Action, _ state: State) throws(ControlRefusal) -> ComapiSession {
+        let (id, space) = (ComapiID(try call.required("session")), try call.text("space").map { ComapiID($0) })
+        let found = state.sessions.all.filter { $0.id.local == id && (space == nil || $0.space == space) }
+        let session = try ControlRefusal.require(
+            found.first, "no session has the id", id.text, among: state.sessions.all.suffix(20).map(\.id.text))
+        try ControlRefusal.require(
+            found.count == 1,
+            "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
+                + " name the space")
+        return session
     }
-}
 
-// MARK: - accounts.yaml
+    // MARK: Messages
 
-extension ComapiAccounts {
-    init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
-        let document = try fixtures.document("accounts.yaml").mapping("spaces")
-        var (spaces, templates): ([ComapiSpace], [ComapiSpace]) = ([], [])
-        var byID: [ComapiID: ComapiSpace] = [:]
-        try document.required("spaces").forEachRecord { (node) throws(FixtureProblem) in
-            let space = try ComapiSpace(node)
-            guard !space.id.text.isEmpty else { throw node.problem("a space needs an id") }
-            if space.id.text.hasSuffix("*") {
-                guard space.id.text.count > 1 else { throw node.problem("a template needs letters before the *") }
-                templates.append(ComapiSpace(ComapiID(space.id.text.dropLast()), like: space))
-            } else {
-                guard byID.updateValue(space, forKey: space.id) == nil else {
-                    throw node.problem("another space has the id \(space.id.text)")
-                }
-                spaces.append(space)
-            }
+    private static func sendMessage(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
+    ) throws(ControlRefusal) -> JSON {
+        let (id, occasion) = try conversation(call, state)
+        let text = try call.text("text") ?? "Hi"
+        let part: JSON = ["name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count)]
+        let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
+        return try ControlRefusal.wording {
+            let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
+            if isNew { state.join(ComapiParticipant(id: occasion.actor), to: id, occasion, &outbox) }
+            return try state.send(draft, to: id, occasion, &outbox).sentReceipt
         }
-        guard !spaces.isEmpty else { throw document.node.problem("there must be one space that is not a template") }
-        self.spaces = spaces
-        self.templates = templates.sorted { $0.id.text.utf8.count > $1.id.text.utf8.count }
-        self.byID = byID
+    }
+
+    private static func markMessage(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
+    ) throws(ControlRefusal) -> JSON {
+        let (id, occasion) = try conversation(call, state)
+        let name = try call.text("status") ?? "read"
+        let status = try ControlRefusal.require(
+            ComapiMessageStatus(rawValue: name), "status is \(name); expected delivered or read")
+        let newest = state[occasion.space.id].conversations[id]?.log.events.last(where: \.isSent)?.messageID
+        guard let message = try call.text("message") ?? newest else { throw ControlRefusal("there is no message yet") }
+        let update = ComapiStatusUpdate(messageID: message, status: status, on: call.moment)
+        if let reason = state.apply(update, to: id, occasion, &outbox) { throw ControlRefusal(reason) }
+        return ["message": .string(message), "status": .string(name)]
+    }
+
+    private static func conversation(
+        _ call: Action, _ state: State
+    ) throws(ControlRefusal) -> (ComapiID, ComapiOccasion) {
+        let space = try call.vendor.accounts.space(named: try call.text("space"))
+        let id = ComapiID(try call.required("conversation"))
+        guard let conversation = state[space.id].conversations[id], conversation.deleted == nil else {
+            let known = state[space.id].conversations.keys.prefix(20).map(\.text)
+            throw ControlRefusal("no conversation has the id \(id.text)\(Nearest.hint(to: id.text, among: known))")
+        }
+        let actor = ComapiID(try call.required("profile"))
+        return (id, ComapiOccasion(space: space, actor: actor, moment: call.moment, identifiers: call.identifiers))
     }
 }

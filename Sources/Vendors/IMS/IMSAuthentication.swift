@@ -11,30 +11,26 @@ extension HTTPField.Name {
     static let deviceID = Self("x-ims-device-id") ?? .authorization
 }
 
-/// The part of the state that authentication sees.
-struct IMSAuthenticationContext: Sendable {
-    let issuers: IMSIssuerStore
-    /// The changed keys of dev issuers, used to find who signed instead.
-    let devKeys: [String: IssuerKeys]
-}
-
 extension IMS {
-    func authenticationContext(in state: State) -> IMSAuthenticationContext {
-        IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
+    /// The issuers, and the changed keys of dev issuers, used to find who signed instead.
+    func authenticationContext(in state: State) -> (issuers: IMSIssuerStore, devKeys: [String: IssuerKeys]) {
+        (state.issuers, state.devKeys)
     }
 
-    func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? { credentials.order }
+    func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? {
+        if case .awaited(let requirement) = credentials.keys { requirement } else { nil }
+    }
 
-    func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
+    func authenticate(_ arrival: Arrival<IMS>, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         let fields = arrival.request.fields
         switch arrival.route.access {
         case .open: return IMSFacts(IMSFacts.Presented(self, arrival.switches, at: arrival.moment))
         case .operator:
-            var presented = IMSFacts.Presented(self, arrival.switches, at: arrival.moment)
-            presented.operator = IMSFacts.Operator(
+            let presented = IMSFacts.Operator(
                 sent: fields[.operatorKey], authorization: fields.bytes(of: .authorization),
                 query: arrival.request.credentialInQuery)
-            let facts = IMSFacts(presented)
+            let facts = IMSFacts(
+                IMSFacts.Presented(self, arrival.switches, at: arrival.moment, operator: presented))
             findings.judge(facts, by: Self.operatorRules)
             return facts
         case .token, .user:
@@ -90,28 +86,28 @@ extension IMS {
         }
         let namesake =
             IMSUser.number(subject).flatMap { state.users[$0] }
-            ?? state.users.user(of: tenant, activationID: subject) ?? state.users.user(of: tenant, email: subject)
+            ?? state.users.user(of: tenant, .activationID, subject) ?? state.users.user(of: tenant, .email, subject)
         guard let user = namesake else { return nil }
         let known = user.enterpriseID.map { "has the enterprise id \($0)" } ?? "has no enterprise id yet"
         return "\(user.id) (activation id \(user.activationID), \(user.email)) \(known); sub is the enterprise id, no "
             + "other name."
     }
 
-    /// The enrollment of a user for whom a valid token vouches (ours); `nil` when another user has the email already.
-    static func adopted(_ subject: String, in tenant: String, _ state: State) -> IMSEnrollment? {
-        let enrollment = IMSEnrollment(
-            tenant: tenant, email: subject + "@adopted.invalid", enterpriseID: subject, isActive: true)
+    /// A user to be enrolled, for whom a valid token vouches (ours); `nil` when another user has the email already.
+    static func adopted(_ subject: String, in tenant: String, _ state: State) -> IMSUser? {
+        let email = subject + "@adopted.invalid"
+        let user = IMSUser(
+            tenant: tenant, enterpriseID: subject, activationID: email, email: email, state: .active)
         let fits = subject.unicodeScalars.count <= IMSBody.longestText
-        return fits && state.users.conflict(with: enrollment) == nil ? enrollment : nil
+        return fits && state.users.conflict(with: user) == nil ? user : nil
     }
 }
 
 extension IMSFacts {
-    /// Finds the user that the token names.
     mutating func findUser(in state: IMSState) {
         guard let issuer, let name = token?.subject else { return }
         var subject = Subject(tenant: issuer.record.tenant, name: name)
-        if let user = state.users.user(of: subject.tenant, enterpriseID: name) {
+        if let user = state.users.user(of: subject.tenant, .enterpriseID, name) {
             subject.user = (user.number, user.state)
         } else {
             subject.isAdopted = switches.unknownUser == .adopt && IMS.adopted(name, in: subject.tenant, state) != nil
@@ -128,13 +124,13 @@ extension IMS {
     static func forUser(_ handler: @escaping UserHandler) -> Handler {
         { (call, state) throws(Refused) in
             let (tenant, subject) = try call.subject()
-            if let user = state.users.user(of: tenant, enterpriseID: subject) {
+            if let user = state.users.user(of: tenant, .enterpriseID, subject) {
                 return try handler(&call, user, &state)
             }
-            guard let enrollment = adopted(subject, in: tenant, state) else { throw Refused(.userUnknown) }
+            guard let newcomer = adopted(subject, in: tenant, state) else { throw Refused(.userUnknown) }
             // The handler may still refuse; then the user is not enrolled.
             var next = state
-            let user = next.users.enroll(enrollment, call.identifiers, at: call.moment)
+            let user = next.users.enroll(newcomer, call.identifiers, at: call.moment)
             let reply = try handler(&call, user, &next)
             state = next
             return reply
@@ -158,7 +154,9 @@ struct IMSFacts: RuleFacts {
     enum Keys {
         /// Nothing, since the issuer is unknown.
         case none
-        case unavailable(String, note: String)
+        /// They must be fetched before the token can be judged.
+        case awaited(KeyRequirement)
+        case unavailable(String, note: String = "The next attempt must wait for the cool-down.")
         /// They have not been requested.
         case unfetched
         /// The token must name its key, but does not.
@@ -168,7 +166,6 @@ struct IMSFacts: RuleFacts {
         case some(IMSKeyRing.Candidates)
     }
 
-    /// Whether the token's id was used before.
     enum TokenUse {
         case unknown
         /// By a device; whether this is a replay depends on the device that uses it now.
@@ -196,41 +193,38 @@ struct IMSFacts: RuleFacts {
     }
 
     /// What is known before the first rule judges.
-    struct Presented {
+    ///
+    /// An object, since a call copies its facts several times, and each copy would count every reference in it.
+    final class Presented: Sendable {
         let switches: IMSSwitches
         let moment: Moment
         /// The key of the people who onboard and enroll.
         let operatorKey: String
-        var bearer: BearerToken?
-        var token: IMSToken?
-        /// The issuer that `iss` names.
-        var issuer: IMSIssuer?
+        let bearer: BearerToken?
+        let token: IMSToken?
+        let issuer: IMSIssuer?
         /// Whether an HMAC was made with the issuer's public key as its secret.
-        var isSignedBySecret = false
-        var `operator`: Operator?
+        let isSignedBySecret: Bool
+        let `operator`: Operator?
 
-        init(_ vendor: IMS, _ switches: IMSSwitches, at moment: Moment) {
-            operatorKey = vendor.accounts.operatorKey
-            (self.switches, self.moment) = (switches, moment)
+        init(
+            _ vendor: IMS, _ switches: IMSSwitches, at moment: Moment, bearer: BearerToken? = nil,
+            token: IMSToken? = nil, issuer: IMSIssuer? = nil, isSignedBySecret: Bool = false,
+            operator: Operator? = nil
+        ) {
+            (operatorKey, self.switches, self.moment) = (vendor.accounts.operatorKey, switches, moment)
+            (self.bearer, self.token, self.issuer) = (bearer, token, issuer)
+            (self.isSignedBySecret, self.operator) = (isSignedBySecret, `operator`)
         }
     }
 
-    /// An object, since a call copies its facts several times, and each copy would count every reference in them.
-    private final class SharedPart: Sendable {
-        let presented: Presented
-
-        init(_ presented: consuming Presented) { self.presented = presented }
-    }
-
-    private var shared: SharedPart
+    private let presented: Presented
     /// Needed only to explain failures; released if there are none.
     private(set) var judge: IMSTokenJudge?
 
     /// Whether a rule failed before the key search, so that nothing looks for the signer.
     var isRefused = false
     var keys = Keys.none
-    /// The keys to fetch before the token can be judged.
-    var order: KeyRequirement?
     /// Whether a key of the issuer made the signature. Otherwise the token may be forged.
     var isGenuine = false
     /// The owner of the key that made the signature instead, if that is the reason for a refusal.
@@ -238,24 +232,17 @@ struct IMSFacts: RuleFacts {
     var tokenUse: TokenUse?
     var subject: Subject?
 
-    var presented: Presented {
-        get { shared.presented }
-        set { shared = SharedPart(newValue) }
-    }
-    var switches: IMSSwitches { shared.presented.switches }
-    var moment: Moment { shared.presented.moment }
-    var operatorKey: String { shared.presented.operatorKey }
-    var bearer: BearerToken? { shared.presented.bearer }
-    var token: IMSToken? { shared.presented.token }
-    var issuer: IMSIssuer? { shared.presented.issuer }
-    var isSignedBySecret: Bool { shared.presented.isSignedBySecret }
-    var `operator`: Operator? { shared.presented.operator }
+    var switches: IMSSwitches { presented.switches }
+    var moment: Moment { presented.moment }
+    var operatorKey: String { presented.operatorKey }
+    var bearer: BearerToken? { presented.bearer }
+    var token: IMSToken? { presented.token }
+    var issuer: IMSIssuer? { presented.issuer }
+    var isSignedBySecret: Bool { presented.isSignedBySecret }
+    var `operator`: Operator? { presented.operator }
     var compact: CompactToken? { token?.compact }
 
-    init(_ presented: consuming Presented, judge: IMSTokenJudge? = nil) {
-        shared = SharedPart(presented)
-        self.judge = judge
-    }
+    init(_ presented: Presented, judge: IMSTokenJudge? = nil) { (self.presented, self.judge) = (presented, judge) }
 
     mutating func dropExplanations() { judge = nil }
 }
@@ -296,15 +283,11 @@ final class IMSToken: Sendable {
 
     /// The claim that serves as the start of a token's life.
     static func beginning(of token: CompactToken) -> String? {
-        isPresent("nbf", token.claims) ? "nbf" : isPresent("iat", token.claims) ? "iat" : nil
+        token.claims?.present("nbf") != nil ? "nbf" : token.claims?.present("iat") != nil ? "iat" : nil
     }
 
     private static func text(_ value: JSON?) -> String? {
         value?.string.flatMap { $0.utf8.isEmpty ? nil : $0 }
-    }
-
-    private static func isPresent(_ name: String, _ claims: JSONObject?) -> Bool {
-        claims?[name].map { !$0.isNull } ?? false
     }
 
     /// Whether one of these keys made the signature; computed once, since it depends on nothing else.

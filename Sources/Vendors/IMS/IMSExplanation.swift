@@ -14,7 +14,7 @@ extension IMS {
         let token = IMSToken(text)
         let (issuers, devKeys) = (setting.state.issuers, setting.state.devKeys)
         let judge = IMSTokenJudge(
-            self, IMSAuthenticationContext(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches,
+            self, (known(issuers, devKeys), devKeys), setting.switches,
             at: setting.moment, asking: .never, in: setting.sandbox)
         var facts = judge.judge(token, &findings)
         facts.isRefused = true
@@ -42,7 +42,6 @@ extension IMS {
         return issuers
     }
 
-    /// The dev issuer whose keys are at a URL of this server.
     private static func devIssuer(of url: String) -> String? {
         let prefix = KeyRequest.ownServer + "/ims/dev-issuers/"
         guard url.hasPrefix(prefix) else { return nil }
@@ -107,7 +106,6 @@ extension IMSTokenJudge {
         let issuer: IMSIssuer
         let keyID: String?
 
-        /// A readable description of the key.
         var phrase: String {
             let record = issuer.record
             return "\(keyID.map { "key “\($0)”" } ?? "a key") of issuer \(record.name) (\(record.issuer), tenant "
@@ -127,7 +125,7 @@ extension IMSTokenJudge {
     }
 
     private func isSigned(_ token: IMSToken, by key: VerificationKey) -> Bool {
-        token.compact.signature(by: key, algorithm: .rs256).outcome == .passed
+        token.compact.isSigned(by: key, algorithm: .rs256)
     }
 
     /// What is wrong with an unknown `iss`: a nearly identical one, and who signed.
@@ -160,7 +158,7 @@ extension IMSTokenJudge {
             return [text, String(text.dropLast())].contains { secret in
                 // A text is never empty, so it always makes a key.
                 guard let secret = try? VerificationKey.secret(secret) else { return false }
-                return token.compact.signature(by: secret, algorithm: algorithm).outcome == .passed
+                return token.compact.isSigned(by: secret, algorithm: algorithm)
             }
         }
     }

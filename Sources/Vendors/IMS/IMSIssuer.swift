@@ -16,9 +16,6 @@ final class IMSIssuer: Sendable {
     let remote: RemoteKeys?
     /// Where they are published, if the URL can be parsed.
     let keyURL: IMSKeyURL?
-    /// Identifies this issuer among all that ever existed.
-    let number = IMSIssuer.numbers.add(1, ordering: .relaxed).newValue
-    private static let numbers = Atomic(0)
 
     /// An issuer with local keys that are read when they are first needed.
     init(_ record: IMSIssuerRecord, ring: @escaping @Sendable () -> IMSKeyRing) {
@@ -45,7 +42,6 @@ final class IMSIssuer: Sendable {
 
     var ring: IMSKeyRing { known ?? made.load() ?? made.storeIfNil(makeRing()) }
 
-    /// The issuer as requests see it.
     func json(at moment: Moment, _ switches: IMSSwitches) -> JSON {
         var answer = record.head
         answer["keys"] = [
@@ -114,7 +110,6 @@ struct IMSIssuerRecord: Sendable, Hashable {
     enum Replay: String, CaseIterable { case off, bindDevice = "bind-device", singleUse = "single-use" }
     enum CertificateDates: String, CaseIterable { case warn, ignore, reject }
 
-    /// How long tokens may live.
     enum LifetimeRule: Sendable, Hashable {
         case ofSwitch
         /// Unlimited, whatever the switch says.
@@ -146,7 +141,6 @@ struct IMSIssuerRecord: Sendable, Hashable {
     let name: String
     /// The exact `iss`; `{base}` at its beginning is the address of this server (ours).
     let issuer: String
-    /// The tenant of the users named by the tokens.
     let tenant: String
     /// Informative only.
     let environment: Environment
@@ -214,7 +208,6 @@ struct IMSIssuerRecord: Sendable, Hashable {
         return issuer.hasPrefix(PublicBase.placeholder) && !path.isEmpty && iss.hasSuffix(path)
     }
 
-    /// Whether a token's `jti` is checked.
     var needsTokenID: Bool { requiresTokenID || replay != .off }
 }
 

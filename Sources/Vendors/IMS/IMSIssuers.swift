@@ -43,14 +43,13 @@ struct IMSAccounts: Sendable {
 // MARK: - Issuers
 
 extension IMSIssuer {
-    /// Reads issuers and checks them against each other.
     static func list(
         _ node: FixtureNode, _ fixtures: VendorFixtures, isJudged: Bool = false
     ) throws(FixtureProblem) -> [IMSIssuer] {
         var issuers = IMSIssuerStore()
         try node.forEachRecord { (node) throws(FixtureProblem) in
             let issuer = try IMSIssuer(node, fixtures, isJudged: isJudged)
-            guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
+            guard issuers[issuer.record.name] == nil, issuers.issuer(issuer.record.issuer) == nil else {
                 throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
             }
             issuers.put(issuer)
@@ -121,8 +120,6 @@ extension IMSIssuerStore {
         return issuer(iss) ?? sandbox.publicBase.general(iss, of: sandbox.name).flatMap { issuer($0) }
     }
 
-    func named(_ name: String) -> IMSIssuer? { self[name] }
-
     /// Lists the issuers with these names first, in this order; the others follow in their current order.
     mutating func arrange(_ names: [ExactText]) {
         var order = InsertionOrder<ExactText>()
@@ -146,7 +143,7 @@ extension IMS {
     static func createIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
-        if let other = state.issuers.named(record.name) { throw exists("name", other) }
+        if let other = state.issuers[record.name] { throw exists("name", other) }
         return onboard(record, reading, &call, &state, status: .created)
     }
 
@@ -228,13 +225,12 @@ extension IMS {
     private static func issuer(_ call: IMSCall, _ state: State) throws(Refused) -> IMSIssuer {
         let name = call.parameters["name"]
         return try Refused.require(
-            state.issuers.named(name), .issuerNotFound,
+            state.issuers[name], .issuerNotFound,
             "no issuer is called \(name); expected the name of one that was added")
     }
 }
 
 extension Call<IMS> {
-    /// The issuer that the content describes, with its local keys.
     fileprivate func issuerRecord(
         created: Moment
     ) throws(IMS.Refused) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {

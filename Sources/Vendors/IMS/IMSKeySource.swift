@@ -60,7 +60,6 @@ struct IMSKeySource: Sendable, Hashable {
         (try? JSON.parse(text, maximumDepth: JSON.keptDepth)) ?? .null
     }
 
-    /// The size of the stored source.
     var byteCount: Int { text.count }
 
     /// The keys to fetch for the issuer with that name, none requested yet; `nil` for local keys.
@@ -178,13 +177,7 @@ struct IMSKeyReader {
                         + "public ones only")
             }
         }
-        do throws(KeyFetchProblem) {
-            try reader.read(value)
-        } catch .noUsableKey {
-            // Reported with the skipped keys.
-        } catch {
-            throw invalid("\(error)")
-        }
+        try take(value, by: &reader)
     }
 
     /// Reads a map of ids to certificates. Certificates after a text's first one are its chain, which is not checked.
@@ -203,14 +196,18 @@ struct IMSKeyReader {
             try refusePrivate(text)
             texts[member.name] = member.value
         }
+        try take(.object(texts), by: &reader)
+        return skipped
+    }
+
+    private func take(_ published: JSON, by reader: inout PublishedKeysReader) throws(IMS.Refused) {
         do throws(KeyFetchProblem) {
-            try reader.read(.object(texts))
+            try reader.read(published)
         } catch .noUsableKey {
             // Reported with the skipped keys.
         } catch {
             throw invalid("\(error)")
         }
-        return skipped
     }
 
     private func file(_ path: String) throws(IMS.Refused) -> JSON {
@@ -231,28 +228,24 @@ struct IMSKeyReader {
 /// Source: which URLs are allowed is ours. It accepts less than RFC 3986: anything that two parsers might read as two
 /// different hosts (user names, backslashes, short and hexadecimal addresses) is rejected.
 struct IMSKeyURL: Sendable, Hashable {
-    /// Whether the URL points at this server, in the caller's sandbox.
-    let isOwn: Bool
-    /// Whether the connection is protected by TLS.
     let isSecure: Bool
-    /// The host in lower case; an IPv6 address without its brackets.
+    /// The host in lower case, an IPv6 address without its brackets; empty for this server, in the caller's sandbox.
     let host: String
 
-    /// Parses a URL; `nil` if it is not acceptable.
     init?(_ text: String) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             !text.utf8.contains(where: { "\\#\"<>".utf8.contains($0) })
         else { return nil }
         if text.hasPrefix(KeyRequest.ownServer) {
             guard text.dropFirst(KeyRequest.ownServer.count).hasPrefix("/") else { return nil }
-            (isOwn, isSecure, host) = (true, true, "")
+            (isSecure, host) = (true, "")
             return
         }
         let lower = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix),
             let host = Self.host(in: lower.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" })
         else { return nil }
-        (isOwn, isSecure, self.host) = (false, scheme == "https://", host)
+        (isSecure, self.host) = (scheme == "https://", host)
     }
 
     private static func host(in authority: Substring) -> String? {
@@ -297,7 +290,7 @@ struct IMSKeyURL: Sendable, Hashable {
     ///
     /// - Parameter named: the hosts of key URLs in the fixtures.
     func obstacle(_ switches: IMSSwitches, named: Set<String>) -> String? {
-        if isOwn || isLoopback { return nil }
+        if host.isEmpty || isLoopback { return nil }
         let isPlainAllowed = switches.allowedPlainHosts.contains(host)
         guard isPlainAllowed || named.contains(host) || switches.allowedHosts.contains(host) else {
             return

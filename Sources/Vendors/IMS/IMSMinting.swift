@@ -45,11 +45,11 @@ extension IMS {
                 "there is no issuer for which this server can sign")
         }
         return try ControlRefusal.require(
-            state.issuers.named(name), "no issuer is called", name, among: all.map(\.record.name))
+            state.issuers[name], "no issuer is called", name, among: all.map(\.record.name))
     }
 
     private func signingKey(of name: String, in state: State) throws(ControlRefusal) -> SigningKey {
-        guard let keys = try devKeys(of: name, in: state) else {
+        guard let keys = try devKeys(of: name, among: state.devKeys) else {
             let known = accounts.devIssuers.map(\.name).joined(separator: ", ")
             throw ControlRefusal(
                 "the private key of issuer \(name) is not known here; name another one with the member signed_by (\(known))"
@@ -120,14 +120,9 @@ extension IMS {
         return SampleRequest(endpoint: .get("/ims/v1/me"), bearer: token)
     }
 
-    /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
+    /// The keys of a dev issuer, taken from the changed ones if they contain it; `nil` when there is no such issuer.
     ///
     /// - Throws: which file holds no key.
-    func devKeys(of name: String, in state: State) throws(ControlRefusal) -> IssuerKeys? {
-        try devKeys(of: name, among: state.devKeys)
-    }
-
-    /// The keys of a dev issuer, taken from the changed ones if they contain it.
     func devKeys(of name: String, among changed: [String: IssuerKeys]) throws(ControlRefusal) -> IssuerKeys? {
         if let keys = changed[name] { return keys }
         return try accounts.devIssuer(name)?.initialKeys()
@@ -135,7 +130,7 @@ extension IMS {
 
     func issuers(in state: State) -> [IssuerKeys] {
         // Minting reports a file without a key; here the issuer is skipped.
-        accounts.devIssuers.compactMap { (try? devKeys(of: $0.name, in: state)) ?? nil }
+        accounts.devIssuers.compactMap { (try? devKeys(of: $0.name, among: state.devKeys)) ?? nil }
     }
 
     func store(_ keys: IssuerKeys, in state: inout State) { state.store(keys) }
@@ -143,7 +138,7 @@ extension IMS {
     func remoteKeys(in state: State) -> [RemoteKeys] { state.issuers.all.compactMap(\.remote) }
 
     func store(_ keys: RemoteKeys, in state: inout State) {
-        guard let issuer = state.issuers.named(keys.issuer) else { return }
+        guard let issuer = state.issuers[keys.issuer] else { return }
         state.issuers.store(IMSIssuer(issuer.record, remote: keys, after: issuer))
     }
 }
@@ -185,7 +180,7 @@ extension IMS {
         let name = call.parameters["name"]
         let found: IssuerKeys?
         do throws(ControlRefusal) {
-            found = try call.vendor.devKeys(of: name, in: state)
+            found = try call.vendor.devKeys(of: name, among: state.devKeys)
         } catch {
             throw Refused(.serviceUnavailable, because: error.description)
         }

@@ -24,7 +24,7 @@ extension IMS {
     static let tokenRules = RuleList(formRules.rules, later: claimRules.rules)
 
     /// What the keys of the issuer and the claims decide.
-    static let claimRules = RuleList(IMSKeyRules.all + IMSClaimRules.all)
+    static let claimRules = RuleList(keyRules + claimChecks)
 
     /// Everything a token shows before the key search.
     static let formRules = RuleList(
@@ -73,25 +73,21 @@ extension IMS {
 
     // MARK: What finds the key
 
-    static func text(_ name: String) -> IMSRule {
-        typed(
-            .claim(name, is: .nonEmptyString, source: "security page, JWT Claims: \(name)"), name, .claimMissing,
-            .claimInvalid)
+    private static func text(_ name: String) -> IMSRule {
+        typed(.claim(name, is: .nonEmptyString, source: "security page, JWT Claims: \(name)"), name)
     }
 
     private static let keyID = typed(
-        .headerMember("kid", is: .string, required: false, source: "security page, JWT Claims: kid"), "kid", nil,
-        .claimInvalid)
+        .headerMember("kid", is: .string, required: false, source: "security page, JWT Claims: kid"), "kid",
+        isRequired: false)
 
     /// A check of a member; the answer names it. `null` counts as absent where a claim is required (ours).
-    private static func typed(
-        _ check: TokenCheck, _ name: String, _ missing: IMSFailure?, _ invalid: IMSFailure
-    ) -> IMSRule {
+    private static func typed(_ check: TokenCheck, _ name: String, isRequired: Bool = true) -> IMSRule {
         IMSRule(
-            check, orFail: [missing, invalid].compactMap(\.self),
+            check, orFail: isRequired ? [.claimMissing, .claimInvalid] : [.claimInvalid],
             by: { facts in
-                let isAbsent = facts.compact?.claims?[name]?.isNull ?? true
-                return Refused(isAbsent ? missing ?? invalid : invalid, ["field": .string(name)])
+                let isAbsent = isRequired && facts.compact?.claims?[name]?.isNull ?? true
+                return Refused(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
             })
     }
 
@@ -106,111 +102,129 @@ extension IMS {
         finding?.note = facts.judge?.strangeness(of: token)
         return .failed
     }
-}
 
-/// The rules for the issuer's keys and the signature.
-enum IMSKeyRules {
-    static let all = [keysThere, key] + certificates + [certificateDates, signature, otherSigner]
+    // MARK: Claims
 
-    private static let keysThere = IMSRule(
-        "keys", expects: .text("keys of the issuer"), source: "ours; switch jwks-cooldown-seconds", .ours,
-        orFail: [.keysUnavailable],
-        by: { IMS.Refused(.keysUnavailable, ["retry_after": .string(String($0.switches.coolDownSeconds))]) }
-    ) { facts, finding in
-        switch facts.keys {
-        case .unfetched:
-            finding?.expected = nil
-            finding?.source = nil
-            finding?.found = .absent
-            finding?.note = "The keys have not been fetched yet."
-            return .notJudged
-        case .unavailable(let why, let note):
-            let record = facts.issuer?.record
-            finding?.expected = .text(
-                "keys of issuer \(record?.name ?? "")" + (record?.source.url.map { " at \($0)" } ?? ""))
-            finding?.found = .text(why)
-            finding?.note = note
-            return .failed
-        case .none, .unnamed, .unknown, .some: return nil
+    private static let claimChecks =
+        [text("sub"), time("exp"), time("nbf"), time("iat")]
+        // Times that look like milliseconds pass when they lie in the future, but mean something else.
+        + ["exp", "nbf", "iat"].map { IMSRule(.milliseconds(in: $0)) }
+        + [beginningPresent, expiry, beginning, lifetime, clientID, audience, tokenUse, tokenID]
+
+    /// Whether a claim holds Unix seconds; `nbf` and `iat` only if present and not both `null`.
+    ///
+    /// Source: that it is a number is documented (security page); the limits are ours.
+    private static func time(_ name: String) -> IMSRule {
+        let isOptional = name != "exp"
+        let source = isOptional ? "security page, JWT Claims: nbf, iat" : "security page, JWT Claims: exp"
+        let number = TokenCheck.claim(name, is: .number, source: source)
+        let check = TokenCheck(number.name, expected: .types(.number), source: source) { token, finding in
+            let date = token.date(name)
+            if isOptional, date.form == .absent || IMSToken.beginning(of: token) == nil { return nil }
+            if date.size == .negative, date.isNumber {
+                finding?.found = token.claims?[name].map(Fact.json)
+                finding?.note = "A moment in Unix seconds is not negative."
+                return .failed
+            }
+            let outcome = number.judge(token, &finding)
+            if outcome == .failed, date.form == .numericString {
+                finding?.note = "\(name) is a text that holds a number; write it without quotes."
+            }
+            return outcome
         }
+        return typed(check, name, isRequired: !isOptional)
     }
 
-    private static let key = IMSRule(
-        "key", expects: .text("a key of the issuer"), source: "security page, JWT Claims: kid; details ours",
-        orFail: [.kidRequired, .kidUnknown],
-        by: { facts in
-            if case .unnamed = facts.keys { IMS.Refused(.kidRequired) } else { IMS.Refused(.kidUnknown) }
-        }
-    ) { facts, finding in
-        switch facts.keys {
-        case .none, .unfetched, .unavailable: return nil
-        case .some:
-            finding?.found = facts.token?.keyID.map(Fact.text) ?? .absent
-            return .passed
-        case .unnamed(let expected):
-            finding?.expected = .text(expected)
-            finding?.found = .absent
-            return .failed
-        case .unknown:
-            let known = facts.issuer?.ring.keys.compactMap(\.id).joined(separator: ", ") ?? ""
-            finding?.expected = .text("one of \(known)")
-            finding?.found = facts.token?.keyID.map(Fact.text)
-            finding?.note = facts.judge?.absence(of: facts)
-            return .failed
-        }
-    }
-
-    /// Warns about each candidate's certificate by default: the one on the vendor's page has long expired.
-    private static let certificates = (0..<IMSKeyRing.mostTried).map { number in
-        IMSRule(
-            "certificate-expired", id: "certificate-\(number + 1)", expects: .text("a moment within its dates"),
-            source: "RFC 5280 section 4.1.2.5"
-        ) { facts, finding in
-            guard let issuer = facts.issuer, issuer.ring.hasCertificates, issuer.record.certificateDates != .ignore,
-                case .some(let keys) = facts.keys, number < keys.places.count
-            else { return nil }
-            let validity = issuer.ring.keys[keys.places[number]].validity
-            return finding.take(validity?.finding(at: facts.moment.unixSeconds).noted)
-        }
-    }
-
-    /// Keys are left out while their certificates are not valid, if the issuer wants that (ours).
-    private static let certificateDates = IMSRule(
-        "certificate-dates", "a certificate that is valid now", "ours", .ours, orFail: .certificateExpired
-    ) { facts, finding in
-        guard case .some(let keys) = facts.keys, keys.valid.isEmpty, let issuer = facts.issuer else { return nil }
-        finding?.expected = .text("a certificate that is valid at \(facts.moment.rfc3339)")
-        finding?.found = .text(keys.places.compactMap { issuer.ring.keys[$0].validity?.dates }.joined(separator: "; "))
-        finding?.note = "certificate_dates of issuer \(issuer.record.name) is reject; warn and ignore accept it."
-        return .failed
-    }
-
-    private static let signature = IMSRule(
-        "signature", "RS256 by a key of the issuer", "security page: verified server-side", orFail: .signatureInvalid
+    private static let beginningPresent = IMSRule(
+        "not-before-present", expects: .anyOf(["nbf", "iat"]),
+        source: "security page, JWT Claims: either must be present; switch missing-not-before", orFail: [.claimMissing],
+        by: { _ in Refused(.claimMissing, ["field": "nbf"]) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
-        guard case .some(let keys) = facts.keys, !keys.valid.isEmpty, let issuer = facts.issuer else {
-            finding?.expected = nil
-            finding?.source = nil
-            finding?.note = "No key is known to judge it by."
-            return .notJudged
+        finding?.found = token.beginning.map(Fact.text) ?? .absent
+        if token.compact.claims == nil { return .notJudged }
+        return token.beginning != nil || facts.switches.missingNotBefore == .accept ? .passed : .failed
+    }
+
+    private static let expiry = IMSRule(
+        "expiry", "exp later than now minus the leeway", "security page, JWT Claims: exp", orFail: .tokenExpired
+    ) { facts, finding in
+        let leeway = facts.issuer?.expiryLeeway(facts.switches) ?? facts.switches.expiryLeewaySeconds
+        return facts.compact?.expiry(at: facts.moment.unixSeconds, leeway: Double(leeway), &finding)
+    }
+
+    private static let beginning = IMSRule(
+        "not-before", expects: .text("nbf, or iat, no later than now plus the leeway"),
+        source: "security page, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
+        by: { Refused(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
+    ) { facts, finding in
+        guard let token = facts.token, let claim = token.beginning else { return nil }
+        let leeway = facts.issuer?.notBeforeLeeway(facts.switches) ?? facts.switches.notBeforeLeewaySeconds
+        return token.compact.notBefore(
+            at: facts.moment.unixSeconds, claim: claim, leeway: Double(leeway), &finding)
+    }
+
+    /// A token without a start, which a switch accepts, starts now: otherwise leaving both claims out would bypass the
+    /// limit (ours).
+    private static let lifetime = IMSRule(
+        "lifetime", expects: .text("what the issuer or switch max-lifetime-seconds allows"),
+        source: "security page, Security Recommendations: exp - nbf or exp - iat; from now without both: ours",
+        orFail: .lifetimeTooLong
+    ) { facts, finding in
+        let limit =
+            if let issuer = facts.issuer { issuer.maximumLifetime(facts.switches) } else {
+                facts.switches.maximumLifetimeSeconds
+            }
+        guard let token = facts.token, let maximum = limit else { return nil }
+        let outcome = token.compact.lifetime(
+            atMost: Double(maximum), from: token.beginning.map { .claims([$0]) } ?? .moment(facts.moment.unixSeconds),
+            &finding)
+        guard outcome == .failed else { return outcome }
+        let start = token.beginning.map { "The lifetime counts from \($0)" } ?? "Without nbf and iat it counts from now"
+        finding?.note =
+            token.compact.date("exp").millisecondsRemark(on: "exp")
+            ?? "\(start) to exp; at most \(maximum) s are allowed."
+        return outcome
+    }
+
+    private static let clientID = audience("claim-client_id-equals", in: "client_id")
+    private static let audience = audience("audience", in: "aud")
+
+    /// Access tokens have their audience in another claim.
+    private static func audience(_ check: String, in claim: String) -> IMSRule {
+        let isOfAccessTokens = claim == "client_id"
+        return IMSRule(
+            check, expects: .text("the audience of the issuer"), source: "ours, after the third parties' tokens", .ours,
+            orFail: [.audienceMismatch], by: { _ in Refused(.audienceMismatch, ["field": .string(claim)]) }
+        ) { facts, finding in
+            guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
+                (issuer.record.tokenUse == "access") == isOfAccessTokens
+            else { return nil }
+            let outcome =
+                isOfAccessTokens
+                ? token.claim(claim, equals: audience, &finding) : token.audience(isOneOf: [audience], &finding)
+            if outcome == .failed, finding != nil, let note = facts.audienceNote(claim) { finding?.note = note }
+            return outcome
         }
-        let outcome = token.signature(by: issuer.ring, at: keys.valid, &finding)
-        if outcome == .failed, !facts.isRefused, finding != nil,
-            let reason = facts.judge?.mistake(in: facts, at: keys.valid)
-        {
-            finding?.note = reason
+    }
+
+    private static let tokenUse = IMSRule(
+        "claim-token_use-equals", "the token_use of the issuer", "ours, after the third party's tokens", .ours,
+        orFail: .tokenUseMismatch
+    ) { facts, finding in
+        guard let token = facts.compact, let issuer = facts.issuer, let use = issuer.record.tokenUse else { return nil }
+        let outcome = token.claim("token_use", equals: use, &finding)
+        if outcome == .failed {
+            finding?.note =
+                "Issuer \(issuer.record.name) takes tokens of token_use \(use); the app sends another one of its provider's tokens."
         }
         return outcome
     }
 
-    private static let otherSigner = IMSRule("signature-of-another", expects: .absent, source: nil, .ours) {
-        facts, finding in
-        guard let other = facts.otherSigner else { return nil }
-        finding?.expected = nil
-        finding?.found = .text(other.issuer.record.name)
-        return .noted
-    }
+    private static let tokenID = IMSRule(
+        .claim("jti", is: .nonEmptyString, source: "security page, JWT Claims: jti; the demand ours"),
+        orFail: .jtiMissing
+    ).when { $0.issuer?.record.needsTokenID == true }
 }
 
 /// Rules that need the state, and rules for operators.
@@ -333,5 +347,22 @@ extension IMSFacts.Operator {
             return "It has \(sent.utf8.count) characters, the right one \(key.utf8.count)."
         }
         return nil
+    }
+}
+
+extension IMSFacts {
+    /// The issuer with the token's audience, or the claim with the right one.
+    fileprivate func audienceNote(_ name: String) -> String? {
+        guard let issuer, let claims = compact?.claims else { return nil }
+        let names = ["aud", "client_id"].flatMap { claims[$0]?.array ?? [claims[$0] ?? .null] }.compactMap(\.string)
+        let other = name == "aud" ? "client_id" : "aud"
+        if let audience = issuer.record.audience, claims[other]?.string?.hasSameBytes(as: audience) == true {
+            return "It stands in \(other), where \(other == "aud" ? "id" : "access") tokens have it; issuer "
+                + "\(issuer.record.name) takes the other kind."
+        }
+        let owner = judge?.issuers.all.first { candidate in
+            candidate !== issuer && candidate.record.audience.map { names.contains($0) } == true
+        }
+        return owner.map { "That is the audience of issuer \($0.record.name)." }
     }
 }

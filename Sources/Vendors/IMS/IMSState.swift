@@ -5,7 +5,8 @@ struct IMSState: Sendable {
     var issuers: IMSIssuerStore
     var users: IMSUserStore
     var trips = IMSTrips()
-    var invitations = IMSInvitations()
+    /// In the order in which they were sent.
+    var invitations = RecordTable<IMSInvitation>()
     var tokenUses = IMSTokenUses()
     /// The changed keys of dev issuers; all others are as in the fixtures.
     var devKeys: [String: IssuerKeys] = [:]
@@ -15,15 +16,13 @@ struct IMSState: Sendable {
         users = RecordTable(fixtures: accounts.users)
     }
 
-    var size: StateSize {
-        issuers.size + users.size + trips.size + StateSize(records: invitations.all.count, bytes: invitations.byteCount)
-    }
+    var size: StateSize { issuers.size + users.size + trips.size + invitations.size }
 
     /// Removes trips and invitations of users who no longer exist.
     mutating func forgetStrays() {
         for key in trips.keys where users[key.user] == nil { trips.remove(key) }
         trips.number()
-        invitations.keep { [users] in users[$0] != nil }
+        for invitation in invitations.all where users[invitation.user] == nil { invitations.remove(invitation.number) }
     }
 
     mutating func store(_ keys: IssuerKeys) { devKeys[keys.name] = keys }
@@ -32,7 +31,7 @@ struct IMSState: Sendable {
     func user(_ name: String, of tenant: String?) -> IMSUser? {
         if let user = IMSUser.number(name).flatMap({ users[$0] }) { return user }
         guard let tenant else { return users.user(enterpriseID: name) }
-        return users.user(of: tenant, enterpriseID: name)
+        return users.user(of: tenant, .enterpriseID, name)
     }
 }
 
@@ -43,7 +42,7 @@ extension IMS: RecordedVendor {
     func size(of state: State) -> StateSize { state.size }
 
     func code(_ state: inout State, _ coder: inout RecordCoder) {
-        let (extent, current) = (coder.extent ?? .changes, state)
+        let (extent, current) = (coder.extent ?? .changes, state.devKeys)
         coder.reading { (mapping) throws(FixtureProblem) in
             // Of several mistakes, one in these two is reported.
             for name in ["last_user", "last_invitation"] { _ = try mapping[name]?.int(in: Self.lastNumbers) }
@@ -59,33 +58,26 @@ extension IMS: RecordedVendor {
         }
         let invitations = coder.elements { state.invitations.all.map(\.json) }
         coder.list("invitations", invitations) { (node) throws(FixtureProblem) in
-            state.invitations.add(try IMSInvitation.record(node))
+            state.invitations.store(try IMSInvitation.record(node))
         }
         if coder.isWritingRows {
             coder.rows("token_uses", &state.tokenUses.uses) { $0.json(.changes) }
         } else {
-            var uses = coder.isReading ? [] : state.tokenUses.all
+            var uses = coder.isReading ? [] : state.tokenUses.uses.all
             coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
             if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
         }
         coder.issuerKeys("dev_keys", &state.devKeys, of: "dev issuer", named: accounts.devIssuers.map(\.name)) {
-            (name) throws(ControlRefusal) in try devKeys(of: name, in: current)
+            (name) throws(ControlRefusal) in try devKeys(of: name, among: current)
         }
-        codeNumbers(&state, &coder)
+        let number = { (node: FixtureNode) throws(FixtureProblem) in try node.int(in: Self.lastNumbers) }
+        coder.lastNumber("last_user", &state.users, read: number)
+        coder.lastNumber("last_invitation", &state.invitations, read: number)
         if extent == .changes { codeRemovals(&state, &coder) } else { state.checkOwners(&coder) }
         if coder.isReading { state.forgetStrays() }
     }
 
     private static let lastNumbers = 0...IMSUserStore.numbers.upperBound
-
-    private func codeNumbers(_ state: inout State, _ coder: inout RecordCoder) {
-        let range = Self.lastNumbers
-        coder.lastNumber("last_user", &state.users) { (node) throws(FixtureProblem) in try node.int(in: range) }
-        var last = state.invitations.lastNumber
-        coder.note(isChanged: last != 0)
-        coder.member("last_invitation", &last, or: 0, in: range)
-        state.invitations.count(from: last)
-    }
 
     private func codeRemovals(_ state: inout State, _ coder: inout RecordCoder) {
         var order = coder.isReading ? [] : state.issuers.ownOrder
@@ -106,7 +98,7 @@ extension IMS: RecordedVendor {
         if !state.issuers.ownOrder.isEmpty { adopted.issuers.arrange(state.issuers.keys) }
         // Fetched keys are kept where the issuer is unchanged.
         for issuer in state.issuers.all where issuer.remote != nil {
-            if adopted.issuers.named(issuer.record.name)?.isSame(as: issuer) == true { adopted.issuers.store(issuer) }
+            if adopted.issuers[issuer.record.name]?.isSame(as: issuer) == true { adopted.issuers.store(issuer) }
         }
         adopted.users = initialState.users.with(changesOf: state.users)
         adopted.forgetStrays()
@@ -117,7 +109,7 @@ extension IMS: RecordedVendor {
 extension IMSState {
     /// Clears what the fixtures never provide, before the state is read as a whole.
     fileprivate mutating func forgetAllButUsers() {
-        (trips, invitations, tokenUses, devKeys) = (IMSTrips(), IMSInvitations(), IMSTokenUses(), [:])
+        (trips, invitations, tokenUses, devKeys) = (IMSTrips(), RecordTable(), IMSTokenUses(), [:])
     }
 
     /// Refuses trips and invitations of users who are not listed: without an owner they would be dropped.
@@ -229,8 +221,6 @@ struct IMSTokenUses: Sendable {
 
     init(capacity: Int = IMSTokenUses.standardCapacity) { self.capacity = capacity }
 
-    var all: [IMSTokenUse] { uses.all }
-
     var count: Int { uses.count }
 
     /// Notes a use, unless the token id was used before.
@@ -295,12 +285,12 @@ extension IMS {
         members["tenant"] = .string(tenant)
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
         return try ControlRefusal.wording {
-            let enrollment = try IMSBody(members).read { body in
+            let user = try IMSBody(members).read { body in
                 let tenant = body.text("tenant")
-                return IMSEnrollment(&body, tenant: tenant)
+                return IMSUser(&body, of: tenant)
             }
-            try check(enrollment, state)
-            return state.users.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
+            try check(user, state)
+            return state.users.enroll(user, call.identifiers, at: call.moment).operatorJSON
         }
     }
 

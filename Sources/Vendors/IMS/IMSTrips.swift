@@ -214,3 +214,76 @@ private struct TripPage {
 
     private static func cursor(_ began: Double, _ number: Int) -> String { "\(JSONNumber(began))_\(number)" }
 }
+
+/// An invitation that a user sends. Source: the SDK's calls are documented (site); the members are ours.
+struct IMSInvitation: KeyedRecord {
+    enum Kind: String, CaseIterable, Sendable {
+        case account
+        case vehicle
+
+        /// The member that lists what is shared.
+        var member: String { self == .account ? "account_ids" : "vehicle_ids" }
+    }
+
+    /// ours: a limit.
+    private static let mostShared = 100
+
+    let kind: Kind
+    let name: String
+    let email: String
+    let phone: String
+    let sharedIDs: [String]
+    let number: Int
+    let user: Int
+    let created: Moment
+
+    init(_ body: inout FieldReader, number: Int, user: Int, created: Moment) {
+        kind = body.choice("kind", isRequired: true) ?? .account
+        name = body.text("name")
+        email = body.email("email") ?? ""
+        phone = body.optionalText("phone") ?? ""
+        if email.isEmpty, phone.isEmpty {
+            body.refuse("email", "was not sent, and neither was phone; expected one of them")
+        }
+        sharedIDs = Self.ids(kind.member, &body)
+        (self.number, self.user, self.created) = (number, user, created)
+    }
+
+    private static func ids(_ name: String, _ body: inout FieldReader) -> [String] {
+        let values = body.list(name) ?? []
+        if values.count > mostShared { body.refuse(name, "has more than \(mostShared) elements") }
+        for (index, value) in values.prefix(mostShared).enumerated()
+        where !(1...IMSBody.longestText).contains(value.string?.unicodeScalars.count ?? 0) {
+            body.refuse("\(name).\(index)", "is not a string of 1 to \(IMSBody.longestText) characters")
+        }
+        return values.compactMap(\.string)
+    }
+
+    var key: Int { number }
+    var group: Int? { user }
+    var memory: Int { ([name, email, phone] + sharedIDs).reduce(256) { $0 + $1.utf8.count } }
+
+    func isSame(as other: IMSInvitation) -> Bool { json == other.json }
+
+    var json: JSON {
+        [
+            "kind": .string(kind.rawValue), "name": .string(name), "email": .string(email), "phone": .string(phone),
+            kind.member: .array(sharedIDs.map(JSON.string)), "invitation_id": .string("inv-\(number)"),
+            "from_user_id": .string(IMSUser.id(user)), "status": "sent", "created_at": JSON(created.wholeSeconds),
+        ]
+    }
+}
+
+/// Invitations to others. Source: the SDK's calls are documented (site); the requests are ours, and no mail is sent.
+extension IMS {
+    static func sendInvitation(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
+        let number = state.invitations.nextNumber(upTo: IMSUserStore.numbers.upperBound)
+        let invitation = try call.body { IMSInvitation(&$0, number: number, user: user.number, created: call.moment) }
+        state.invitations.store(invitation)
+        return .json(invitation.json, status: .created)
+    }
+
+    static func listInvitations(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
+        .json(["invitations": .array(state.invitations.records(in: user.number).map(\.json))])
+    }
+}

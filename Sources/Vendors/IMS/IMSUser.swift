@@ -16,12 +16,13 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         static let lifetime = Duration.seconds(72 * 3600)
     }
 
-    private(set) var number: Int
-    private(set) var tenant: String
+    fileprivate(set) var number = 0
+    var tenant = ""
     /// The `sub` of the user's tokens; `nil` until an activation links it.
     var enterpriseID: String?
-    private(set) var activationID: String
-    private(set) var email: String
+    /// Like a username; at an enrollment, the email by default (ours).
+    var activationID = ""
+    var email = ""
     var firstName = ""
     var lastName = ""
     var phone = ""
@@ -29,11 +30,10 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
     var state = State.enrolled
     /// `nil` once used, or when none was needed.
     var activation: Activation?
-    private(set) var created: Moment
+    fileprivate(set) var created = Moment(unixSeconds: 0)
     var activated: Moment?
     var deactivated: Moment?
 
-    /// The user's id in paths and answers.
     var id: String { Self.id(number) }
 
     static func id(_ number: Int) -> String { "usr-\(number)" }
@@ -54,28 +54,18 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
     /// Deactivates the user; data and code stay.
     mutating func deactivate(at moment: Moment) { (state, deactivated) = (.deactivated, moment) }
 
-    /// The value of a member that is unique in a tenant.
-    func text(of member: String) -> String { record[member]?.string ?? "" }
-
     /// The user as operators see it, with the code in place of the mail.
     var operatorJSON: JSON {
-        var record = record
-        record["activation_code"] = JSON(activation?.code)
-        return .object(record)
-    }
-
-    /// The operator's members in order; the code is `null`.
-    var record: JSONObject {
         [
             "id": .string(id), "tenant": .string(tenant), "enterprise_id": JSON(enterpriseID),
             "activation_id": .string(activationID), "email": .string(email), "first_name": .string(firstName),
-            "last_name": .string(lastName), "state": .string(state.rawValue), "activation_code": nil,
+            "last_name": .string(lastName), "state": .string(state.rawValue),
+            "activation_code": JSON(activation?.code),
             "activation_code_expires_at": Self.time(activation?.expires), "created_at": JSON(created.wholeSeconds),
             "activated_at": Self.time(activated), "deactivated_at": Self.time(deactivated),
         ]
     }
 
-    /// The user as it sees itself.
     var ownJSON: JSON {
         [
             "id": .string(id), "enterprise_id": JSON(enterpriseID), "email": .string(email),
@@ -93,10 +83,19 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         let tenant: String
         let kind: Kind
         let text: ExactText
+
+        init(_ kind: Kind, _ text: String, in tenant: String) {
+            (self.tenant, self.kind) = (tenant, kind)
+            // Activation ignores the case of an email, so uniqueness does too.
+            self.text = kind == .email ? text.caseFolded : ExactText(text)
+        }
     }
 
     var key: Int { number }
-    var names: [Name] { Self.names(of: tenant, enterpriseID, activationID, email) }
+    var names: [Name] {
+        let others = [Name(.activationID, activationID, in: tenant), Name(.email, email, in: tenant)]
+        return enterpriseID.map { [Name(.enterpriseID, $0, in: tenant)] + others } ?? others
+    }
     var secretText: String? { activation?.code }
     var memory: Int {
         let texts = [tenant, enterpriseID ?? "", activationID, email, firstName, lastName, phone, locale]
@@ -113,17 +112,6 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
         let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
         if activation == nil, state != .active, isSamePerson { activation = known.activation }
     }
-
-    fileprivate static func names(
-        of tenant: String, _ enterpriseID: String?, _ activationID: String, _ email: String
-    ) -> [Name] {
-        (enterpriseID.map { [Name(tenant: tenant, kind: .enterpriseID, text: ExactText($0))] } ?? [])
-            + [
-                Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)),
-                // Activation ignores the case of an email, so uniqueness does too.
-                Name(tenant: tenant, kind: .email, text: email.caseFolded),
-            ]
-    }
 }
 
 extension IMSUser.Activation {
@@ -137,8 +125,6 @@ extension IMSUser.Activation {
 
 /// Users as fixtures and exports list them; empty members are left out.
 extension IMSUser: CodedRecord {
-    init() { self.init(number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0)) }
-
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &number, or: nil, write: { .string(Self.id($0)) }) { (node) throws(FixtureProblem) in
             guard let number = Self.number(try node.string()), IMSUserStore.numbers.contains(number) else {
@@ -198,21 +184,6 @@ extension RecordCoder {
     }
 }
 
-struct IMSEnrollment: Sendable {
-    let tenant: String
-    let email: String
-    var enterpriseID: String?
-    /// Like a username; defaults to the email (ours).
-    var activationID: String?
-    var firstName = ""
-    var lastName = ""
-    /// Whether no activation is needed.
-    var isActive = false
-
-    /// What the user enters to activate the app.
-    var effectiveActivationID: String { activationID ?? email }
-}
-
 /// The users of a sandbox, found by id, or within a tenant by its unique names.
 typealias IMSUserStore = RecordTable<IMSUser>
 
@@ -220,17 +191,8 @@ extension IMSUserStore {
     /// ours: leaves room for further numbers.
     static var numbers: ClosedRange<Int> { 1...1_000_000_000 }
 
-    func user(of tenant: String, enterpriseID: String) -> IMSUser? {
-        self[named: IMSUser.Name(tenant: tenant, kind: .enterpriseID, text: ExactText(enterpriseID))]
-    }
-
-    func user(of tenant: String, activationID: String) -> IMSUser? {
-        self[named: IMSUser.Name(tenant: tenant, kind: .activationID, text: ExactText(activationID))]
-    }
-
-    /// The user with that email in a tenant, ignoring case.
-    func user(of tenant: String, email: String) -> IMSUser? {
-        self[named: IMSUser.Name(tenant: tenant, kind: .email, text: email.caseFolded)]
+    func user(of tenant: String, _ kind: IMSUser.Name.Kind, _ text: String) -> IMSUser? {
+        self[named: IMSUser.Name(kind, text, in: tenant)]
     }
 
     /// The oldest user with that enterprise id in any tenant.
@@ -238,24 +200,19 @@ extension IMSUserStore {
         all.first { $0.enterpriseID?.hasSameBytes(as: enterpriseID) == true }
     }
 
-    /// The member in which an enrollment equals another user of its tenant, and that user.
-    func conflict(with enrollment: IMSEnrollment) -> (field: String, other: IMSUser)? {
-        let names = IMSUser.names(
-            of: enrollment.tenant, enrollment.enterpriseID, enrollment.effectiveActivationID, enrollment.email)
-        for name in names { if let other = self[named: name] { return (name.kind.rawValue, other) } }
+    /// The member in which a user to be enrolled equals another one of its tenant, and that other user.
+    func conflict(with user: IMSUser) -> (field: String, other: IMSUser)? {
+        for name in user.names { if let other = self[named: name] { return (name.kind.rawValue, other) } }
         return nil
     }
 
     /// Enrolls a user without conflicts in its tenant.
     ///
-    /// - Returns: the user, with a code unless it is active at once.
-    mutating func enroll(_ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment) -> IMSUser {
-        var user = IMSUser(
-            number: nextNumber(upTo: Self.numbers.upperBound), tenant: enrollment.tenant,
-            enterpriseID: enrollment.enterpriseID, activationID: enrollment.effectiveActivationID,
-            email: enrollment.email, created: moment)
-        (user.firstName, user.lastName) = (enrollment.firstName, enrollment.lastName)
-        if enrollment.isActive {
+    /// - Returns: the user with its number, and with a code unless it is active at once.
+    mutating func enroll(_ user: IMSUser, _ identifiers: IdentifierSource, at moment: Moment) -> IMSUser {
+        var user = user
+        (user.number, user.created) = (nextNumber(upTo: Self.numbers.upperBound), moment)
+        if user.state == .active {
             user.activate(at: moment)
         } else {
             user.activation = IMSUser.Activation(identifiers, at: moment)
@@ -272,5 +229,107 @@ extension String {
             String(
                 decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
                 as: UTF8.self))
+    }
+}
+
+/// Activation through the SDK. Source: it is documented that id, code and email must match, and that a code works once
+/// and expires (site); the call and its distinct failures are ours.
+extension IMS {
+    static func submitActivation(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
+        let (activationID, code, email) = try call.body {
+            ($0.text("activation_id"), $0.text("activation_code"), $0.text("email"))
+        }
+        let (tenant, subject) = try call.subject()
+        guard var user = state.users.user(of: tenant, .activationID, activationID) else {
+            throw Refused(
+                .activationUnknown,
+                because: "no user of tenant \(tenant) has the activation id \(activationID); expected that of an "
+                    + "imported user")
+        }
+        try check(user, code: code, email: email, at: call.moment)
+        try checkSubject(subject, of: user, state)
+        user.enterpriseID = subject
+        user.activate(at: call.moment)
+        state.users.store(user)
+        return .json(user.ownJSON)
+    }
+
+    private static func check(_ user: IMSUser, code: String, email: String, at moment: Moment) throws(Refused) {
+        switch user.state {
+        case .active:
+            throw Refused(
+                .activationCodeUsed,
+                because: "\(user.id) is active: its code was used, or it needed none; expected a user who is enrolled")
+        case .deactivated:
+            throw Refused(.userDeactivated, because: "\(user.id) is deactivated; expected a user who is enrolled")
+        case .enrolled: break
+        }
+        try Refused.require(
+            email.caseFolded == user.email.caseFolded, .activationEmailMismatch,
+            "\(user.id) was enrolled with \(user.email), not \(email)")
+        let activation = try Refused.require(
+            user.activation, .activationCodeWrong,
+            "\(user.id) has no activation code, as after an import without secrets; "
+                + "POST /ims/v1/users/\(user.id)/activation-code gives it one; expected that one")
+        try Refused.require(
+            code.hasSameBytes(as: activation.code), .activationCodeWrong,
+            Self.difference(of: code, from: activation.code, of: user))
+        try Refused.require(
+            moment < activation.expires, .activationCodeExpired,
+            "the code of \(user.id) expired at \(activation.expires.rfc3339), and it is now \(moment.rfc3339); expected one that has not expired"
+        )
+    }
+
+    /// How a code differs from the right one; shows neither.
+    private static func difference(of code: String, from right: String, of user: IMSUser) -> String {
+        let core = code.filter { !$0.isWhitespace && $0 != "-" }
+        let mistake =
+            core.hasSameBytes(as: right)
+            ? "it is the code with blanks or hyphens in it; expected none"
+            : code.utf8.count == right.utf8.count
+                ? "an earlier one is wrong once there is a new one; expected the latest"
+                : "it has \(code.utf8.count) characters; expected \(right.utf8.count)"
+        return "the code that was sent is not that of \(user.id) (activation id \(user.activationID)); \(mistake)"
+    }
+
+    private static func checkSubject(_ subject: String, of user: IMSUser, _ state: State) throws(Refused) {
+        if let enrolled = user.enterpriseID {
+            try Refused.require(
+                enrolled.hasSameBytes(as: subject), .subjectMismatch,
+                "\(user.id) was enrolled as \(enrolled), not as \(subject), for whom the token is")
+            return
+        }
+        if let other = state.users.user(of: user.tenant, .enterpriseID, subject) {
+            throw Refused(
+                .subjectTaken,
+                because: "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); "
+                    + "expected an unused one")
+        }
+        // ours: a text that an enrollment could not contain is not an enterprise id.
+        try Refused.require(
+            subject.unicodeScalars.count <= IMSBody.longestText, .subjectMismatch,
+            "sub has \(subject.unicodeScalars.count) characters; expected at most \(IMSBody.longestText)")
+    }
+}
+
+/// A user's view of itself. Source: that it can be retrieved and updated is documented (site); the calls are ours.
+extension IMS {
+    static func readMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
+        .json(user.ownJSON)
+    }
+
+    /// Changes the members that were sent; ignores those that cannot be changed.
+    static func updateMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
+        let changed = try call.body { body in
+            body.accept(["id", "enterprise_id", "email", "state", "activated_at"])
+            var user = user
+            user.firstName = body.optionalText("first_name") ?? user.firstName
+            user.lastName = body.optionalText("last_name") ?? user.lastName
+            user.phone = body.optionalText("phone") ?? user.phone
+            user.locale = body.optionalText("locale") ?? user.locale
+            return user
+        }
+        state.users.store(changed)
+        return .json(changed.ownJSON)
     }
 }

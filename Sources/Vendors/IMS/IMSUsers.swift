@@ -6,35 +6,35 @@ import Tokens
 /// Enrollment and the user lifecycle. Source: the states are documented (site); the calls are ours.
 extension IMS {
     static func enrollUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
-        let enrollment = try call.body { body in
+        let draft = try call.body { body in
             body.refuseUnknown(
                 ["tenant", "email", "enterprise_id", "activation_id", "first_name", "last_name", "activate"])
             let tenant = body.name("tenant")
-            return IMSEnrollment(&body, tenant: tenant)
+            return IMSUser(&body, of: tenant)
         }
-        let user = try enroll(enrollment, call, &state)
+        let user = try enroll(draft, call, &state)
         return .json(user.operatorJSON, status: .created)
     }
 
     /// - Throws: ``IMSFailure/stateConflict`` or ``IMSFailure/enrollmentExists``.
-    static func enroll(_ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout State) throws(Refused) -> IMSUser {
-        try check(enrollment, state)
-        return state.users.enroll(enrollment, call.identifiers, at: call.moment)
+    static func enroll(_ user: IMSUser, _ call: IMSCall, _ state: inout State) throws(Refused) -> IMSUser {
+        try check(user, state)
+        return state.users.enroll(user, call.identifiers, at: call.moment)
     }
 
-    /// Checks an enrollment: it can be active, and its unique values are free in its tenant.
-    static func check(_ enrollment: IMSEnrollment, _ state: State) throws(Refused) {
-        if enrollment.isActive, enrollment.enterpriseID == nil {
+    /// Checks a user to be enrolled: it can be active, and its unique values are free in its tenant.
+    static func check(_ user: IMSUser, _ state: State) throws(Refused) {
+        if user.state == .active, user.enterpriseID == nil {
             throw Refused(
                 .stateConflict,
                 because: "activate needs an enterprise_id, and there is none; expected one, or no activate: then the "
                     + "activation links it")
         }
-        guard let (field, other) = state.users.conflict(with: enrollment) else { return }
+        guard let (field, other) = state.users.conflict(with: user) else { return }
         throw Refused(
             .enrollmentExists, ["field": .string(field)],
-            because: "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field)); "
-                + "expected another one")
+            because: "\(other.id) of tenant \(user.tenant) has the same \(field), "
+                + "\(other.operatorJSON[field]?.string ?? ""); expected another one")
     }
 
     static func listUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
@@ -97,8 +97,10 @@ extension IMS {
     }
 }
 
-extension IMSEnrollment {
-    init(_ body: inout FieldReader, tenant: String) {
+extension IMSUser {
+    /// Reads a user to be enrolled, who has no number yet.
+    init(_ body: inout FieldReader, of tenant: String) {
+        self.init()
         self.tenant = tenant
         email = body.email("email") ?? ""
         if email.isEmpty {
@@ -106,10 +108,10 @@ extension IMSEnrollment {
             body.refuse("email", "is an empty text; expected an address with @")
         }
         enterpriseID = body.optionalText("enterprise_id", atLeast: 1)
-        activationID = body.optionalText("activation_id", atLeast: 1)
+        activationID = body.optionalText("activation_id", atLeast: 1) ?? email
         firstName = body.optionalText("first_name") ?? ""
         lastName = body.optionalText("last_name") ?? ""
-        isActive = body.bool("activate") ?? false
+        if body.bool("activate") == true { state = .active }
     }
 }
 
@@ -146,7 +148,7 @@ extension IMS {
         var (enrolled, activated, unlisted, errors): (Int, Int, Int, [JSON]) = (0, 0, 0, [])
         for line in lines.dropFirst() {
             do throws(Refused) {
-                let user = try enroll(try enrollment(line.fields, head.fields, tenant), call, &state)
+                let user = try enroll(try user(line.fields, head.fields, tenant), call, &state)
                 enrolled += 1
                 if user.state == .active { activated += 1 }
             } catch {
@@ -191,10 +193,8 @@ extension IMS {
         }
     }
 
-    /// The enrollment of a row; empty fields count as absent.
-    private static func enrollment(
-        _ fields: [String], _ head: [String], _ tenant: String
-    ) throws(Refused) -> IMSEnrollment {
+    /// The user of a row; empty fields count as absent.
+    private static func user(_ fields: [String], _ head: [String], _ tenant: String) throws(Refused) -> IMSUser {
         try Refused.require(
             fields.count == head.count, .bodyInvalid,
             "\(fields.count) fields; expected \(head.count), as in the header row")
@@ -206,7 +206,7 @@ extension IMS {
         for (name, field) in zip(head, fields) where !field.isEmpty {
             object.append(name, name == "activate" ? Self.bool(field) : .string(field))
         }
-        return try IMSBody(object).read { IMSEnrollment(&$0, tenant: tenant) }
+        return try IMSBody(object).read { IMSUser(&$0, of: tenant) }
     }
 
     private static func bool(_ field: String) -> JSON {
@@ -226,7 +226,6 @@ enum CSV {
         let fields: [String]
     }
 
-    /// Why a text is not CSV.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case notUTF8
         case openQuote(line: Int)

@@ -205,9 +205,7 @@ extension Rezolve {
     private func signer(of token: RezolveToken) -> RezolvePartner? {
         accounts.partners.first { partner in
             guard let key = partner.authKey else { return false }
-            return key.verification.algorithms.contains { algorithm in
-                token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
-            }
+            return key.verification.algorithms.contains { token.compact.isSigned(by: key.verification, algorithm: $0) }
         }
     }
 }

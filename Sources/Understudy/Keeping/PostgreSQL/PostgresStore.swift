@@ -3,6 +3,12 @@ package import Emulation
 import HTTPEngine
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// A store in PostgreSQL, which several servers may share.
 ///
 /// Each sandbox is a row that names its owner. Whoever claims, writes or releases a sandbox first locks that row, and
@@ -228,73 +234,132 @@ package final class PostgresStore: StateStore {
                 StoredSandbox(
                     name: rows.text(row, 0) ?? "", owner: rows.text(row, 4),
                     times: StoreTimes(
-                        created: rows.moment(row, 1) ?? Moment(unixSeconds: 0),
-                        used: rows.moment(row, 2) ?? Moment(unixSeconds: 0), expires: rows.moment(row, 3)))
+                        created: rows.moment(row, 1), used: rows.moment(row, 2), expires: rows.moment(row, 3)))
             }
         }
     }
 }
 
-enum PostgresSchema {
-    private static let version = 1
+/// How a server shows that it is alive, and learns which sandboxes others wish for.
+extension PostgresStore {
+    private static let interval = Duration.milliseconds(200)
 
-    private static let tables = [
-        "CREATE SCHEMA IF NOT EXISTS understudy",
-        "CREATE TABLE understudy.meta (version integer NOT NULL, start text NOT NULL)",
-        "CREATE TABLE understudy.servers (id text PRIMARY KEY, seen timestamptz NOT NULL)",
-        // Times are in Unix seconds, by the clocks of the servers.
-        """
-        CREATE TABLE understudy.sandboxes (
-            name text PRIMARY KEY, epoch bigint NOT NULL, owner text, created_at double precision NOT NULL,
-            used_at double precision NOT NULL, expires_at double precision)
-        """,
-        """
-        CREATE TABLE understudy.records (
-            sandbox text, part text, key text, rank bigint NOT NULL, document text NOT NULL,
-            PRIMARY KEY (sandbox, part, key))
-        """,
-        // Who wishes for a sandbox, and who owns it; nobody once it was released.
-        """
-        CREATE TABLE understudy.wishes (
-            sandbox text, server text, owner text, at timestamptz NOT NULL, PRIMARY KEY (sandbox, server))
-        """,
-    ]
-
-    /// Creates the tables if there are none.
-    ///
-    /// - Returns: the start of the store.
-    static func make(_ connection: PostgresConnection) throws(PostgresFailure) -> String {
-        while true {
-            if let start = try start(connection) { return start }
-            do throws(PostgresFailure) {
-                try connection.transaction { (connection) throws(PostgresFailure) in
-                    for table in tables { try connection.run(table) }
-                    try connection.run(
-                        "INSERT INTO understudy.meta (version, start) VALUES ($1, $2)",
-                        ["\(version)", PostgresStore.digits()])
-                }
-            } catch {
-                // Another server may just have created them.
-                guard ["23505", "42P06", "42P07"].contains(error.state) else { throw error }
-            }
+    /// Shows for the first time that this server is alive, then continues on a thread of its own.
+    func beginHeartbeat() throws(StoreProblem) {
+        do throws(PostgresFailure) {
+            try pulse.withLock { (pulse) throws(PostgresFailure) in try regain(pulse.connection) }
+        } catch {
+            throw StoreProblem("\(place): \(error)")
         }
+        let isRunning = OperatingSystem.startThread { [weak self, hasEnded] in
+            while let self, !self.isLeaving.load(ordering: .acquiring) { self.pulse.withLock { self.turn(&$0) } }
+            hasEnded.signal()
+        }
+        guard isRunning else { throw StoreProblem("\(place): the system has no thread left") }
     }
 
-    private static func start(_ connection: PostgresConnection) throws(PostgresFailure) -> String? {
-        let rows: PostgresRows
+    package func join(_ member: any StoreMember) { self.member.withLock { $0.value = member } }
+
+    package func leave() {
+        isLeaving.store(true, ordering: .releasing)
+        // A database that does not answer will notice by itself that the server is gone.
+        guard hasEnded.wait(timeout: .now() + (lease * 3).inSeconds) == .success else { return }
+        hasEnded.signal()
+        pulse.withLock { _ = try? $0.connection.run("DELETE FROM understudy.servers WHERE id = $1", [id]) }
+    }
+
+    private func turn(_ pulse: inout Pulse) {
+        let begun = SteadyTime.nanoseconds
         do throws(PostgresFailure) {
-            rows = try connection.run("SELECT version, start FROM understudy.meta")
+            try renew(pulse.connection)
+            if pulse.isTroubled { report(nil) }
+            pulse.isTroubled = false
         } catch {
-            // There is no such table, or no such schema.
-            guard ["42P01", "3F000"].contains(error.state) else { throw error }
-            return nil
+            if !isAlive, !pulse.isTroubled {
+                pulse.isTroubled = true
+                report(StoreProblem("\(place): \(error)"))
+            }
         }
-        let found = rows.number(0, 0)
-        // An older version is migrated here, in one transaction.
-        guard found == version, let start = rows.text(0, 1) else {
-            throw PostgresFailure(
-                description: "the schema understudy has version \(found), this release reads version \(version)")
+        let rest = Self.interval.nanoseconds - (SteadyTime.nanoseconds - begun)
+        pulse.connection.rest(for: .nanoseconds(max(0, rest)))
+    }
+
+    private func report(_ problem: StoreProblem?) { member.withLock { $0.value }?.told(problem) }
+
+    /// Renews this server's lease, and reads which sandboxes others wish for.
+    private func renew(_ connection: PostgresConnection) throws(PostgresFailure) {
+        let sent = SteadyTime.nanoseconds
+        let rows = try connection.run(
+            """
+            WITH me AS (UPDATE understudy.servers SET seen = clock_timestamp() WHERE id = $1 RETURNING id)
+            SELECT w.sandbox FROM me LEFT JOIN understudy.wishes AS w
+            ON w.owner = me.id AND w.at > statement_timestamp() - interval '10 seconds'
+            AND EXISTS (SELECT 1 FROM understudy.sandboxes AS s WHERE s.name = w.sandbox AND s.owner = me.id)
+            """, [id])
+        // The answer must arrive in time, not only the request: others may have looked before that arrived.
+        guard isAlive, !rows.indices.isEmpty else { return try regain(connection) }
+        end.store(sent + lease.nanoseconds, ordering: .releasing)
+        let wanted = rows.texts()
+        if !wanted.isEmpty { serve(wanted) }
+    }
+
+    /// Finds out which sandboxes are still this server's, and shows that it is alive.
+    ///
+    /// A server that claims one of them meanwhile has either locked its row first, and is waited for, or locks it
+    /// afterwards, and sees that this server is alive.
+    private func regain(_ connection: PostgresConnection) throws(PostgresFailure) {
+        end.store(0, ordering: .releasing)
+        lapses.add(1, ordering: .acquiringAndReleasing)
+        var sent: Int64 = 0
+        let own = try connection.transaction { (connection) throws(PostgresFailure) in
+            let rows = try connection.run(
+                "SELECT name, epoch FROM understudy.sandboxes WHERE owner = $1 ORDER BY name FOR UPDATE", [id])
+            let own = Dictionary(
+                rows.indices.map { (rows.text($0, 0) ?? "", rows.number($0, 1)) }, uniquingKeysWith: { $1 })
+            sent = SteadyTime.nanoseconds
+            try connection.run(
+                """
+                INSERT INTO understudy.servers (id, seen) VALUES ($1, clock_timestamp())
+                ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp()
+                """, [id])
+            return own
         }
-        return start
+        member.withLock { $0.value }?.regained(own)
+        end.store(sent + lease.nanoseconds, ordering: .releasing)
+    }
+
+    /// Passes on to the member what others wish for, unless it is still busy with earlier wishes.
+    private func serve(_ wanted: [String]) {
+        guard !isServing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let isRunning = OperatingSystem.startThread { [self] in
+            // What fails now is wished for again at the next heartbeat.
+            let known = (try? releaseDoubtful(of: wanted)) ?? []
+            if !known.isEmpty { member.withLock { $0.value }?.wanted(known) }
+            isServing.store(false, ordering: .releasing)
+        }
+        if !isRunning { isServing.store(false, ordering: .releasing) }
+    }
+}
+
+/// A clock that nobody sets, and that runs on while the machine sleeps.
+enum SteadyTime {
+    #if canImport(Darwin)
+        private static let clock = CLOCK_MONOTONIC
+    #else
+        // Linux stops CLOCK_MONOTONIC while the machine is suspended, and a lease would outlast that.
+        private static let clock = CLOCK_BOOTTIME
+    #endif
+
+    static var nanoseconds: Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

@@ -69,7 +69,7 @@ private struct OktaExplanation {
             // Minting reports a file without a key.
             let keys = (try? vendor.keys(of: server.id, in: setting.state)) ?? nil
             let known = (keys?.published.map(\.key) ?? []) + [try? server.accessTokenKey?.read()].compactMap(\.self)
-            return known.contains { token.signature(by: $0.verificationKey, algorithm: .rs256).outcome == .passed }
+            return known.contains { token.isSigned(by: $0.verificationKey, algorithm: .rs256) }
         }
     }
 
@@ -135,7 +135,7 @@ private struct OktaExplanation {
         findings.judge(facts, by: Okta.deviceFormRules)
         findings.judge(facts, by: Okta.deviceRules)
         guard let key = facts.key, let token = facts.compact else { return nil }
-        let isSigned = facts.algorithms.contains { token.signature(by: key, algorithm: $0).outcome == .passed }
+        let isSigned = facts.algorithms.contains { token.isSigned(by: key, algorithm: $0) }
         return isSigned ? facts.factor.map { "factor \($0.id)" } : nil
     }
 

@@ -106,9 +106,7 @@ class Transport:
 def is_local(url: str) -> bool:
     """Whether the host is this machine by its very name."""
     host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return False
+        return host == "localhost" or host.endswith(".localhost")

@@ -77,25 +77,16 @@ class Journal:
     ) -> List[Entry]:
         """The entries that a filter admits: `route` may be a pattern such as `addressbook.*`, `status` 401 or `4xx`."""
         return self._entries(
-            vendor=vendor, route=route, status=status, failure=failure, since=None if since is None else moment(since),
-            after=after, unmatched=unmatched, refused=refused, last=last)
+            vendor=vendor, route=route, status=status, failure=failure, since=since, after=after, unmatched=unmatched,
+            refused=refused, last=last)
 
-    def wait_for(
-        self, count: int = 1, *, within: Duration, vendor: Optional[str] = None, route: Optional[str] = None,
-        status: Optional[object] = None, failure: Optional[str] = None, after: Optional[int] = None,
-        refused: Optional[bool] = None,
-    ) -> List[Entry]:
-        """Waits until that many such entries exist, a minute at most; returns those that exist then."""
-        return self._entries(
-            vendor=vendor, route=route, status=status, failure=failure, after=after, refused=refused, count=count,
-            wait=duration(within))
+    def wait_for(self, count: int = 1, *, within: Duration, **where: Any) -> List[Entry]:
+        """Waits until that many entries exist that `entries(**where)` would give, a minute at most; returns all of them."""
+        return self._entries(**where, count=count, wait=duration(within))
 
-    def last(
-        self, *, vendor: Optional[str] = None, route: Optional[str] = None, status: Optional[object] = None,
-        failure: Optional[str] = None, refused: Optional[bool] = None,
-    ) -> Entry:
-        """The newest such entry; a `LookupError` when there is none."""
-        found = self._entries(vendor=vendor, route=route, status=status, failure=failure, refused=refused, last=1)
+    def last(self, **where: Any) -> Entry:
+        """The newest of `entries(**where)`; a `LookupError` when there is none."""
+        found = self._entries(**where, last=1)
         if not found:
             raise LookupError(f"the journal of sandbox {self._sandbox} has no such entry:\n{self.describe()}")
         return found[-1]
@@ -119,5 +110,6 @@ class Journal:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries())
 
-    def _entries(self, **members: object) -> List[Entry]:
-        return [Entry(record) for record in self._calls.send("GET", f"journal{query(**members)}")["entries"]]
+    def _entries(self, *, since: Any = None, **members: Any) -> List[Entry]:
+        asked = query(**members, since=None if since is None else moment(since))
+        return [Entry(record) for record in self._calls.send("GET", f"journal{asked}")["entries"]]

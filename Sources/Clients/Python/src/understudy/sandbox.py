@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Dict, List, Literal, Mapping, Optional, Type, Union
 
@@ -44,8 +45,7 @@ class Sandbox:
         Besides the kind's members an order has `claims`, `header` and `defect`; `control("GET", "tokens")` lists them.
         """
         path = _pair(kind, "a vendor and a kind of token, such as rezolve/login")
-        token: str = self._calls.send("POST", f"tokens/{path}", order)["token"]
-        return token
+        return str(self._calls.send("POST", f"tokens/{path}", order)["token"])
 
     def explain(
         self, token: str, *, vendor: Optional[str] = None, request: Optional[Mapping[str, Any]] = None,
@@ -53,8 +53,7 @@ class Sandbox:
         """What each vendor, or that one, would answer to a request with the token, and why."""
         order = {"token": token, "vendor": vendor, "request": request}
         given = {name: value for name, value in order.items() if value is not None}
-        verdicts: List[Dict[str, Any]] = self._calls.send("POST", "tokens/explain", given)["verdicts"]
-        return verdicts
+        return list(self._calls.send("POST", "tokens/explain", given)["verdicts"])
 
     # Behaviour
 
@@ -91,13 +90,11 @@ class Sandbox:
 
     def state(self, vendor: str) -> Dict[str, Any]:
         """What the vendor remembers here: users and what belongs to them, without secrets."""
-        found: Dict[str, Any] = self._calls.send("GET", f"state/{part(vendor)}")
-        return found
+        return dict(self._calls.send("GET", f"state/{part(vendor)}"))
 
     def set_state(self, vendor: str, state: Mapping[str, Any]) -> Dict[str, Any]:
         """Replaces what the vendor remembers here."""
-        made: Dict[str, Any] = self._calls.send("PUT", f"state/{part(vendor)}", state)
-        return made
+        return dict(self._calls.send("PUT", f"state/{part(vendor)}", state))
 
     def reset(self) -> None:
         """Restores the sandbox's initial state."""
@@ -105,10 +102,8 @@ class Sandbox:
 
     def delete(self) -> None:
         """Removes the sandbox with all it holds."""
-        try:
+        with suppress(NotFound):  # Nobody has used it.
             self._others.send("DELETE", f"sandboxes/{self.name}")
-        except NotFound:
-            pass  # Nobody has used it.
 
     # Expectations
 
@@ -153,8 +148,7 @@ class Sandbox:
         verdict = self._calls.send("POST", f"journal/verify{wait}", order)
         if not verdict["verified"]:
             raise UnmetExpectation(_complaint(verdict))
-        entries: List[int] = verdict["entries"]
-        return entries
+        return list(verdict["entries"])
 
     def __enter__(self) -> Sandbox:
         return self

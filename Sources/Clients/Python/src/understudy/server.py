@@ -90,12 +90,10 @@ class Understudy:
         return self._calls.send(method, path, content)
 
     def sandboxes(self) -> List[Dict[str, Any]]:
-        found: List[Dict[str, Any]] = self._calls.send("GET", "sandboxes")["sandboxes"]
-        return found
+        return list(self._calls.send("GET", "sandboxes")["sandboxes"])
 
     def health(self) -> Dict[str, Any]:
-        found: Dict[str, Any] = self._calls.send("GET", "health")
-        return found
+        return dict(self._calls.send("GET", "health"))
 
     @property
     def version(self) -> str:

@@ -44,11 +44,9 @@ public struct Sandbox: Sendable {
             // Nobody has used it.
         }
     }
-}
 
-// How a test directs what happens behind the app: tokens, settings, scenarios, faults, actions, state.
+    // MARK: - What happens behind the app: tokens, settings, scenarios, faults, actions, state
 
-extension Sandbox {
     /// Mints a token: `mint("rezolve/login", ["expires_in": 900])`, `mint("ims/user", ["defect": "expired"])`.
     ///
     /// - Parameter order: Members of the kind, `claims` and `header` to set freely, and a `defect` that makes it invalid in
@@ -127,33 +125,7 @@ extension Sandbox {
         }
         return parts.map { Transport.part(String($0)) }.joined(separator: "/")
     }
-}
 
-/// How many calls are expected.
-public enum CallCount: Sendable, Hashable {
-    /// That many or more.
-    case atLeast(Int)
-    /// That many or fewer.
-    case atMost(Int)
-    /// Exactly that many.
-    case exactly(Int)
-    /// Exactly that many that were accepted with a field that nobody reads; `unread(0)` finds misspelled names.
-    case unread(Int)
-
-    /// None.
-    public static let never = CallCount.exactly(0)
-
-    fileprivate var order: [String: JSONValue] {
-        switch self {
-        case .atLeast(let count): ["at_least": .integer(count)]
-        case .atMost(let count): ["at_most": .integer(count)]
-        case .exactly(let count): ["exactly": .integer(count)]
-        case .unread(let count): ["unread": .integer(count)]
-        }
-    }
-}
-
-extension Sandbox {
     /// Expects calls, or throws an ``UnmetExpectation`` that lists the nearest calls and what each of them missed.
     ///
     /// - Parameters:
@@ -194,6 +166,30 @@ extension Sandbox {
         let verdict = try await calls.send("POST", "journal/verify?wait=\(wait)", .object(order))
         guard verdict["verified"] == true else { throw UnmetExpectation(verdict: verdict) }
         return try verdict.member("entries", \.array).compactMap(\.int)
+    }
+}
+
+/// How many calls are expected.
+public enum CallCount: Sendable, Hashable {
+    /// That many or more.
+    case atLeast(Int)
+    /// That many or fewer.
+    case atMost(Int)
+    /// Exactly that many.
+    case exactly(Int)
+    /// Exactly that many that were accepted with a field that nobody reads; `unread(0)` finds misspelled names.
+    case unread(Int)
+
+    /// None.
+    public static let never = CallCount.exactly(0)
+
+    fileprivate var order: [String: JSONValue] {
+        switch self {
+        case .atLeast(let count): ["at_least": .integer(count)]
+        case .atMost(let count): ["at_most": .integer(count)]
+        case .exactly(let count): ["exactly": .integer(count)]
+        case .unread(let count): ["unread": .integer(count)]
+        }
     }
 }
 

@@ -111,4 +111,6 @@
             return process.terminationReason == .exit ? status : -status
         }
     }
+#else
+    enum ServerProcess {}
 #endif

@@ -11,18 +11,14 @@ public struct Understudy: Sendable {
     /// A page for people: the journal as it grows, sandboxes, clocks, tokens and everything else.
     public let pageURL: URL
     let calls: Transport
+    private let process: ServerProcess?
+
+    /// Whether this process started it, which only macOS and Linux allow.
+    public var isOwn: Bool { process != nil }
 
     #if os(macOS) || os(Linux)
-        let process: ServerProcess?
-
         /// The ports of a server that was started here, by `http`, `https` and `control`.
         public var ports: [String: Int] { process?.ports ?? [:] }
-
-        /// Whether this process started it.
-        public var isOwn: Bool { process != nil }
-    #else
-        /// Whether this process started it, which only macOS and Linux allow.
-        public var isOwn: Bool { false }
     #endif
 
     /// Attaches to a running server, and checks its health.
@@ -50,7 +46,10 @@ public struct Understudy: Sendable {
         ProcessInfo.processInfo.environment["UNDERSTUDY_CONTROL_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private init(_ url: String, _ controlURL: String, _ token: String?, _ session: URLSession?) throws {
+    private init(
+        _ url: String, _ controlURL: String, _ token: String?, _ session: URLSession?, _ process: ServerProcess? = nil
+    ) throws {
+        self.process = process
         self.url = try Self.base(url)
         let address = try Self.base(controlURL)
         let token = try token.map { text in
@@ -61,9 +60,6 @@ public struct Understudy: Sendable {
         pageURL = address.appendingPathComponent("_understudy", isDirectory: true)
         calls = Transport(
             base: address.absoluteString, token: token, session: session ?? Transport.session(for: address))
-        #if os(macOS) || os(Linux)
-            process = nil
-        #endif
     }
 
     /// The URL without a final slash.
@@ -118,17 +114,9 @@ public struct Understudy: Sendable {
                 binary: binary, options: options, environment: environment, within: duration)
             let token =
                 controlToken(in: options) ?? environment["UNDERSTUDY_CONTROL_TOKEN"] ?? tokenOfEnvironment
-            return try Understudy(process, token)
-        }
-
-        private init(_ process: ServerProcess, _ token: String?) throws {
             let port = process.ports["http"] ?? 0
-            let server = try Understudy(
-                "http://127.0.0.1:\(port)", "http://127.0.0.1:\(process.ports["control"] ?? port)", token, nil)
-            url = server.url
-            pageURL = server.pageURL
-            calls = server.calls
-            self.process = process
+            return try Understudy(
+                "http://127.0.0.1:\(port)", "http://127.0.0.1:\(process.ports["control"] ?? port)", token, nil, process)
         }
 
         private static func controlToken(in options: [String]) -> String? {

@@ -1,6 +1,112 @@
+import HTTPTypes
 import JSON
 
 extension HurlReader {
+    mutating func document() throws(HurlProblem) -> [HurlEntry] {
+        var entries: [HurlEntry] = []
+        var remark = skipLines()
+        while peek != nil {
+            entries.append(try entry(remark))
+            remark = skipLines()
+        }
+        return entries
+    }
+
+    private mutating func entry(_ remark: String) throws(HurlProblem) -> HurlEntry {
+        let request = try request()
+        let start = position
+        _ = skipLines()
+        guard begins(with: "HTTP") else {
+            // Leave the comment to the next entry.
+            position = start
+            return HurlEntry(remark: remark, request: request, response: nil)
+        }
+        return HurlEntry(remark: remark, request: request, response: try response())
+    }
+
+    private mutating func request() throws(HurlProblem) -> HurlRequest {
+        let place = place
+        var request = HurlRequest(place: place, method: try method(), url: try url())
+        try endLine()
+        request.fields = try pairs()
+        for field in request.fields { try checkName(field) }
+        var seen: Set<String> = []
+        while let section = try sectionName(of: "request", &seen) { try readRequestSection(section, into: &request) }
+        request.body = try body()
+        return request
+    }
+
+    private mutating func method() throws(HurlProblem) -> HTTPRequest.Method {
+        let start = position
+        let name = take(while: { "A"..."Z" ~= $0 })
+        guard !name.isEmpty, peek == " " || peek == "\t", let method = HTTPRequest.Method(name) else {
+            throw unexpected("expected a request, such as GET {{base}}/path", at: start)
+        }
+        return method
+    }
+
+    private mutating func url() throws(HurlProblem) -> HurlTemplate {
+        skipBlanks()
+        guard let first = peek, first.value > 0x20, first != "#" else {
+            throw unexpected("expected a URL, such as {{base}}/path")
+        }
+        guard ["http://", "https://", "{{"].contains(where: begins) else {
+            throw unexpected("a URL begins with http://, https:// or a variable, such as {{base}}")
+        }
+        let url = try template(escapes: nil) { !Self.isInURL($0) }
+        if let next = peek, next.value > 0x20, next != "#" {
+            throw unexpected("a URL contains letters, digits and \(Self.signsOfURLs); percent-encode everything else")
+        }
+        return url
+    }
+
+    private static let signsOfURLs = ":/.-?=&_%*,@~+!$'();[]"
+
+    private static func isInURL(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || signsOfURLs.unicodeScalars.contains(scalar)
+    }
+
+    /// The client derives the framing fields itself.
+    private func checkName(_ field: HurlPair) throws(HurlProblem) {
+        let name = field.name.source.lowercased()
+        guard ["host", "connection", "content-length", "transfer-encoding"].contains(name) else { return }
+        throw HurlProblem(
+            file: file, place: field.name.place,
+            message: "found the field \(field.name.source); it follows from URL and content, leave it out")
+    }
+
+    private mutating func response() throws(HurlProblem) -> HurlResponse {
+        let place = place
+        try version()
+        try expectBlank(before: "a status, or *")
+        var response = HurlResponse(place: place, status: try status())
+        try endLine()
+        response.fields = try pairs()
+        var seen: Set<String> = []
+        while let section = try sectionName(of: "response", &seen) { try readResponseSection(section, into: &response) }
+        response.body = try body()
+        return response
+    }
+
+    private mutating func version() throws(HurlProblem) {
+        let start = position
+        let version = take(while: { $0.value > 0x20 && $0 != "#" })
+        // The runner speaks HTTP/1.1 only, so there is nothing to compare.
+        guard version == "HTTP" || version == "HTTP/1.1" else {
+            throw unexpected("expected HTTP or HTTP/1.1; other versions are not supported", at: start)
+        }
+    }
+
+    private mutating func status() throws(HurlProblem) -> Int? {
+        let start = position
+        if take("*") { return nil }
+        guard let status = Int(take(while: { "0"..."9" ~= $0 })), (100...999).contains(status) else {
+            throw unexpected("expected a status of three digits, or *", at: start)
+        }
+        return status
+    }
+
     /// A section's name and the position of its bracket.
     typealias Section = (name: String, position: Int)
 
@@ -147,91 +253,13 @@ enum HurlConstant {
     static func of(_ word: String) -> JSON? {
         // For all practical words, JSON's constants are Hurl's.
         guard let value = try? JSON.parse(word.utf8) else { return nil }
-        switch value {
-        case .null, .bool, .number: return value
-        case .string, .array, .object: return nil
-        }
+        return value.string == nil && value.array == nil && value.object == nil ? value : nil
     }
 
     /// Whether Hurl would read the start of a text as a constant and reject the rest.
     static func begins(_ text: String) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        return digits.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } == true
+        return digits.first?.isDigit == true
             || ["true", "false", "null"].contains { text.utf8.starts(with: $0.utf8) }
-    }
-}
-
-extension HurlReader {
-    mutating func assert() throws(HurlProblem) -> HurlAssert? {
-        let start = position
-        _ = skipLines()
-        guard let first = peek, "a"..."z" ~= first, !beginsBody else {
-            position = start
-            return nil
-        }
-        let beginning = position
-        let query = try query()
-        try expectBlank(before: "a predicate, such as == 1")
-        let predicate = try predicate()
-        let source = text(from: beginning)
-        try endLine()
-        return HurlAssert(query: query, predicate: predicate, source: source)
-    }
-
-    /// Whether the lowercase letter that comes next starts a body and not an assert.
-    private var beginsBody: Bool {
-        begins(with: "base64,") || begins(with: "hex,") || begins(with: "file,") || beginsJSON
-    }
-
-    private mutating func predicate() throws(HurlProblem) -> HurlPredicate {
-        let start = position
-        var isNegated = false
-        if word() == "not" {
-            try expectBlank(before: "a predicate")
-            isNegated = true
-        } else {
-            position = start
-        }
-        return HurlPredicate(isNegated: isNegated, function: try function())
-    }
-
-    private mutating func function() throws(HurlProblem) -> HurlPredicate.Function {
-        if take("==") { return .equal(try literal()) }
-        if take("!=") { return .unequal(try literal()) }
-        for relation in [HurlPredicate.Relation.atLeast, .greater, .atMost, .less] where take(relation.rawValue) {
-            return .compared(relation, try literal())
-        }
-        let start = position
-        let word = word()
-        if let position = HurlPredicate.Position(rawValue: word) { return .holds(position, try literal()) }
-        if let kind = HurlPredicate.Kind(rawValue: word) { return .isKind(kind) }
-        switch word {
-        case "exists": return .exists
-        case "isEmpty": return .isEmpty
-        case "includes": return .includes(try literal())
-        case "matches":
-            try expectBlank(before: "a regular expression")
-            return .matches(try pattern())
-        default:
-            throw unexpected(
-                "expected a filter (count, first, last, nth, regex, replace, split, jsonpath, toInt, toFloat) or a "
-                    + "predicate (==, !=, >, >=, <, <=, startsWith, endsWith, contains, includes, matches, exists, "
-                    + "isEmpty, \(HurlPredicate.Kind.allCases.map(\.rawValue).joined(separator: ", ")))",
-                at: start)
-        }
-    }
-
-    private mutating func literal() throws(HurlProblem) -> HurlLiteral {
-        skipBlanks()
-        let start = position
-        if peek == "\"" { return .text(try quoted()) }
-        if begins(with: "{{") { return .variable(try placeholder()) }
-        if let bytes = try bytes() { return .bytes(bytes) }
-        let word = take(while: { $0.value > 0x20 && $0 != "#" })
-        guard let constant = HurlConstant.of(word) else {
-            throw unexpected(
-                "expected a string in quotes, a number, true, false, null, {{name}}, hex,…; or base64,…;", at: start)
-        }
-        return .constant(constant)
     }
 }
