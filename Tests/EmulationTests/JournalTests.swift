@@ -189,14 +189,14 @@ import Wire
     }
 
     @Test("what is due comes in the order of time, and what was taken back not at all") func heap() {
-        var heap = DueHeap()
+        var heap = DueHeap<Moment, Int>()
         var dice = SplitMix64(state: 7)
         let moments = (0..<500).map { _ in Moment(unixSeconds: Double(dice.next() % 1000)) }
         for (number, moment) in moments.enumerated() { heap.insert(moment, number) }
         heap.keep { $0.isMultiple(of: 2) }
         expect(heap.count, is: 250)
         var taken: [Moment] = []
-        while let number = heap.removeFirst(until: Moment(unixSeconds: 600)) {
+        while let (_, number) = heap.removeFirst(until: Moment(unixSeconds: 600)) {
             #expect(number.isMultiple(of: 2))
             taken.append(moments[number])
         }
@@ -204,7 +204,7 @@ import Wire
         let due = moments.enumerated().filter { $0.offset.isMultiple(of: 2) && $0.element.unixSeconds <= 600 }
         expect(taken.count, is: due.count)
         expect(heap.first.map { $0.unixSeconds > 600 }, is: true)
-        expect(heap.removeFirst(until: Moment(unixSeconds: 600)), is: nil)
+        expect(heap.removeFirst(until: Moment(unixSeconds: 600))?.value, is: nil)
     }
 }
 

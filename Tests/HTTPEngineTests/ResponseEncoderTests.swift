@@ -138,16 +138,16 @@ extension String {
 @Suite(.timeLimit(.minutes(15))) struct LoopPartsTests {
     @Test func `Timers come up in the order of their moments, and not before`() {
         var random = SeededGenerator(seed: 1)
-        var timers = TimerHeap()
+        var timers = DueHeap<MonotonicTime, Int32>()
         let start = MonotonicTime.now
         for offset in (0..<200).shuffled(using: &random) {
             let moment = start + .milliseconds(offset)
-            timers.insert(.init(moment: moment, descriptor: Int32(offset), connection: 0))
+            timers.insert(moment, Int32(offset))
         }
         var order: [Int32] = []
-        while let due = timers.takeDue(at: start + .milliseconds(99)) { order.append(due.descriptor) }
+        while let due = timers.removeFirst(until: start + .milliseconds(99)) { order.append(due.value) }
         expect(order, is: Array(0..<100))
-        expect(timers.earliest, is: start + .milliseconds(100))
+        expect(timers.first, is: start + .milliseconds(100))
     }
 
     @Test(arguments: [(0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)])

@@ -27,6 +27,23 @@ public struct AnswerCatalog: Sendable {
         package let answers: [(status: Int, shape: Shape)]
         /// The failures that it can answer, each once.
         package let refused: [String]
+
+        fileprivate init(
+            _ node: FixtureNode, _ sets: [String: [String]], _ failures: [String], _ reader: SchemaReader
+        ) throws(FixtureProblem) {
+            var answers: [(Int, Shape)] = []
+            var refused: [String] = []
+            for (name, value) in try node.members() {
+                if name == "refused" {
+                    refused = try AnswerCatalog.names(value, sets, failures, "failure or set of failures")
+                } else if let status = Int(name), 100...599 ~= status {
+                    answers.append((status, try Shape(value, or: ["content"], reader)))
+                } else {
+                    throw value.nameProblem("“\(name)” is not a number between 100 and 599, nor “refused”")
+                }
+            }
+            (self.answers, self.refused) = (answers, refused)
+        }
     }
 
     package struct Frame: Sendable {
@@ -53,16 +70,18 @@ public struct AnswerCatalog: Sendable {
 
     /// - Throws: the first problem with them, also when they leave out a route.
     init(_ fixtures: VendorFixtures, routes known: [String], failures: [String]) throws(FixtureProblem) {
-        var files: [FixtureMapping] = []
-        for name in fixtures.names(in: "answers") where name.hasSuffix(".yaml") {
-            files.append(try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames"))
+        let names = fixtures.names(in: "answers").filter { $0.hasSuffix(".yaml") }
+        let files = try names.map { name throws(FixtureProblem) in
+            try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames")
         }
         let shared = try Self.entries("schemas", of: files)
         let reader = SchemaReader(parts: shared.map(\.name))
-        var parts: [(String, Shape)] = []
-        for (name, node) in shared { parts.append((name, try Shape(node, reader))) }
-        self.parts = parts
-        let sets = try Self.sets(Self.entries("refusals", of: files), failures)
+        parts = try shared.map { name, node throws(FixtureProblem) in (name, try Shape(node, reader)) }
+        var sets: [String: [String]] = [:]
+        for (name, node) in try Self.entries("refusals", of: files) {
+            if failures.contains(name) { throw node.nameProblem("“\(name)” is a failure; expected another name") }
+            sets[name] = try Self.names(node, [:], failures, "failure")
+        }
         for (name, node) in try Self.entries("answers", of: files) {
             try node.check(name, "route", among: known)
             routes[name] = try Route(node, sets, failures, reader)
@@ -96,19 +115,6 @@ public struct AnswerCatalog: Sendable {
         return entries
     }
 
-    private static func sets(
-        _ entries: [(name: String, value: FixtureNode)], _ failures: [String]
-    ) throws(FixtureProblem) -> [String: [String]] {
-        var sets: [String: [String]] = [:]
-        for (name, node) in entries {
-            guard !failures.contains(name) else {
-                throw node.nameProblem("“\(name)” is a failure; expected another name")
-            }
-            sets[name] = try names(node, [:], failures, "failure")
-        }
-        return sets
-    }
-
     /// The failures that a list names, by themselves or by sets.
     fileprivate static func names(
         _ node: FixtureNode?, _ sets: [String: [String]], _ failures: [String], _ kind: String
@@ -129,35 +135,17 @@ public struct AnswerCatalog: Sendable {
         for (name, node) in try fixtures.document("requests.yaml").mapping("requests").required("requests").members() {
             try node.check(name, "route", among: known)
             let members = try node.mapping("query", "body", "form")
-            var query: [(String, JSON)] = []
-            for (name, node) in try members["query"]?.members() ?? [] { query.append((name, try reader.schema(node))) }
+            let query = try members["query"]?.members().map { name, node throws(FixtureProblem) in
+                (name: name, schema: try reader.schema(node))
+            }
             if let form = members["form"], members["body"] != nil {
                 throw form.nameProblem("a route reads a body or a form, not both")
             }
             var content: (String, JSON)?
             if let node = members["body"] { content = ("application/json", try reader.schema(node)) }
             if let node = members["form"] { content = ("application/x-www-form-urlencoded", try reader.schema(node)) }
-            requests[name] = Request(query: query, content: content)
+            requests[name] = Request(query: query ?? [], content: content)
         }
-    }
-}
-
-extension AnswerCatalog.Route {
-    fileprivate init(
-        _ node: FixtureNode, _ sets: [String: [String]], _ failures: [String], _ reader: SchemaReader
-    ) throws(FixtureProblem) {
-        var answers: [(Int, AnswerCatalog.Shape)] = []
-        var refused: [String] = []
-        for (name, value) in try node.members() {
-            if name == "refused" {
-                refused = try AnswerCatalog.names(value, sets, failures, "failure or set of failures")
-            } else if let status = Int(name), 100...599 ~= status {
-                answers.append((status, try AnswerCatalog.Shape(value, or: ["content"], reader)))
-            } else {
-                throw value.nameProblem("“\(name)” is not a number between 100 and 599, nor “refused”")
-            }
-        }
-        (self.answers, self.refused) = (answers, refused)
     }
 }
 
@@ -167,7 +155,6 @@ extension FixtureNode {
         throw nameProblem("unknown \(kind) “\(name)”\(Nearest.hint(to: name, among: known))")
     }
 
-    /// The text here, which must be known.
     func known(_ kind: String, among known: [String]) throws(FixtureProblem) -> String {
         let name = try string()
         if known.contains(name) { return name }
@@ -247,6 +234,23 @@ extension JSON {
         let distinct = schemas.enumerated().filter { !schemas[..<$0.offset].contains($0.element) }.map(\.element)
         return distinct.count == 1 ? distinct[0] : ["anyOf": .array(distinct)]
     }
+
+    /// Whether the value satisfies a schema that ``BodyTemplate/schema(_:)`` made.
+    fileprivate func fits(_ schema: JSON) -> Bool {
+        if let constant = schema["const"] { return self == constant }
+        if let schemas = schema["anyOf"]?.array { return schemas.contains(where: fits) }
+        if let type = schema["type"]?.string, type != typeName { return false }
+        if let items = schema["items"], let array {
+            return array.count == schema["minItems"]?.int && array.allSatisfy { $0.fits(items) }
+        }
+        guard let object, let properties = schema["properties"] else { return true }
+        let required = schema["required"]?.array ?? []
+        return required.allSatisfy { $0.string.flatMap { object[$0] } != nil }
+            && object.allSatisfy { member in
+                (properties[member.name] ?? schema["additionalProperties"]).map { $0.bool ?? member.value.fits($0) }
+                    ?? true
+            }
+    }
 }
 
 /// What a vendor's calls look like from outside, for its documents.
@@ -261,7 +265,6 @@ public struct VendorDescription: Sendable {
 package struct FailureShape: Sendable {
     package struct Form: Sendable {
         package let status: Int
-        /// The media type and schema of the content; `nil` for none.
         package let content: (type: String, schema: JSON)?
     }
 
@@ -272,9 +275,7 @@ package struct FailureShape: Sendable {
     package let forms: [Form]
     /// Its content with the usual parameters, text as a string; `nil` for none.
     let usualContent: JSON?
-}
 
-extension FailureShape {
     /// Whether an answer is this failure's, in any of its forms.
     ///
     /// - Parameters:
@@ -294,25 +295,6 @@ extension FailureShape {
 
     /// Whether that is exactly its content, without parameters of a request.
     package func isUsual(_ content: JSON?) -> Bool { content == usualContent }
-}
-
-extension JSON {
-    /// Whether the value satisfies a schema that ``BodyTemplate/schema(_:)`` made.
-    fileprivate func fits(_ schema: JSON) -> Bool {
-        if let constant = schema["const"] { return self == constant }
-        if let schemas = schema["anyOf"]?.array { return schemas.contains(where: fits) }
-        if let type = schema["type"]?.string, type != typeName { return false }
-        if let items = schema["items"], let array {
-            return array.count == schema["minItems"]?.int && array.allSatisfy { $0.fits(items) }
-        }
-        guard let object, let properties = schema["properties"] else { return true }
-        let required = schema["required"]?.array ?? []
-        return required.allSatisfy { $0.string.flatMap { object[$0] } != nil }
-            && object.allSatisfy { member in
-                (properties[member.name] ?? schema["additionalProperties"]).map { $0.bool ?? member.value.fits($0) }
-                    ?? true
-            }
-    }
 }
 
 /// A way to present a credential, named as in an OpenAPI document (version 3.1, section 4.8.27).

@@ -121,7 +121,6 @@ package struct ExchangeCondition: Sendable {
         }
     }
 
-    /// The values for people, up to a readable length.
     private static func text(of values: [JSON]) -> String {
         var text = ""
         for (index, value) in values.enumerated() {
@@ -194,10 +193,8 @@ public struct MatchContext: Sendable {
     /// The content as JSON, parsed once for all conditions; `nil` when it is not JSON.
     var body: JSON? { content.json.once { try? JSON.parse(request.body) } }
 
-    /// The query items, parsed once for all conditions.
     var query: [(name: String, value: String)] { content.query.once { request.queryItems } }
 
-    /// The form items, parsed once for all conditions.
     var form: [(name: String, value: String)] { content.form.once { request.formItems } }
 
     /// Judges within the rest of the budget that all conditions of an exchange share: one caller could set a thousand

@@ -77,19 +77,18 @@ package struct ValueMatcher: Sendable {
     package func holds(for values: [JSON], within budget: inout WorkBudget) -> Bool {
         // One value must pass all tests: 2 and 10 together do not satisfy “over 3 and under 9”.
         let holds =
-            tests.allSatisfy({ Self.holds($0.test, absent: values.isEmpty) })
-            || values.contains { value in tests.allSatisfy { Self.holds($0.test, value, &budget) } }
+            values.isEmpty
+            ? tests.allSatisfy { Self.holdsForNothing($0.test) }
+            : values.contains { value in tests.allSatisfy { Self.holds($0.test, value, &budget) } }
         return holds && !budget.isSpent
     }
 
-    /// What the values fail, in words; `nil` when they pass.
     package func unmet(for values: [JSON], within budget: inout WorkBudget) -> String? {
         holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
 
-    private static func holds(_ test: Test, absent: Bool) -> Bool {
-        guard absent else { return false }
-        return switch test {
+    private static func holdsForNothing(_ test: Test) -> Bool {
+        switch test {
         case .present(let wanted): !wanted
         case .unequal: true
         case .equal, .contains, .like, .over, .under: false
@@ -207,7 +206,6 @@ struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Whether the bytes occur contiguously; `false` once the budget is spent.
     func occurs(in text: String, within budget: inout WorkBudget) -> Bool {
         guard budget.spend(onBytes: text.utf8.count) else { return false }
         if bytes.isEmpty { return true }

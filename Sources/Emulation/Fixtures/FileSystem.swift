@@ -158,7 +158,6 @@ package enum FileSystem {
         return content(of: descriptor, size: Int(facts.st_size))
     }
 
-    /// What is wrong with a link that leads out of the folder.
     static func leaving(_ root: String, to real: String) -> String {
         "leads to \(real), outside the folder of fixtures \(root); copy it there"
     }
@@ -238,7 +237,6 @@ struct FixtureWalk {
         visit("", through: [root])
     }
 
-    /// The names of files and folders in a folder of the layer.
     func names(in folder: String) -> [String] {
         folders[folder.split(separator: "/").filter { $0 != "." }.joined(separator: "/")] ?? []
     }
@@ -297,9 +295,7 @@ struct FixtureWalk {
         case .folder where !isLink: visit(path, through: chain + ["\(parent)/\(name)"], isPlain: isPlain)
         case .file, .folder:
             guard let real = FileSystem.realPath(full(path)) else { return }
-            guard FileSystem.lies(real, in: root) else {
-                return refuse(path, FileSystem.leaving(root, to: real))
-            }
+            guard FileSystem.lies(real, in: root) else { return refuse(path, FileSystem.leaving(root, to: real)) }
             if case .file = kind { return files[path] = false }
             guard !chain.contains(where: { FileSystem.lies($0, in: real) }) else {
                 return refuse(path, "is a link to \(real), which contains the link itself: a loop")
@@ -309,9 +305,7 @@ struct FixtureWalk {
     }
 }
 
-/// Distinguishes versions of files; it protects nothing.
-///
-/// Based on FNV-1a, eight bytes at a time.
+/// Distinguishes versions of files; it protects nothing. Based on FNV-1a, eight bytes at a time.
 package struct FixtureDigest: Sendable, Hashable {
     private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -337,4 +331,40 @@ package struct FixtureDigest: Sendable, Hashable {
     }
 
     package var text: String { hash.hexadecimal }
+}
+
+/// Distinguishes versions of a set of files without reading them.
+package struct FixtureStamps: Sendable, Hashable {
+    /// File attributes that reveal a change, whether the file is overwritten or replaced.
+    private struct Stamp: Hashable {
+        let size: Int64
+        let inode: UInt64
+        let modified: [Int]
+
+        init?(_ path: String) {
+            var facts = stat()
+            // Links are followed: a mounted folder may consist of them.
+            guard stat(path, &facts) == 0 else { return nil }
+            size = Int64(facts.st_size)
+            inode = UInt64(facts.st_ino)
+            #if canImport(Darwin)
+                let (content, entry) = (facts.st_mtimespec, facts.st_ctimespec)
+            #else
+                let (content, entry) = (facts.st_mtim, facts.st_ctim)
+            #endif
+            modified = [content.tv_sec, content.tv_nsec, entry.tv_sec, entry.tv_nsec]
+        }
+    }
+
+    private var stamps: [String: Stamp] = [:]
+    private var problems: [FixtureProblem] = []
+
+    package init() {}
+
+    package init(of store: FixtureStore) {
+        for walk in store.walks {
+            for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
+        }
+        problems = store.walks.compactMap(\.problem)
+    }
 }

@@ -98,33 +98,21 @@ public struct FixtureNode {
         switch content {
         case .yaml(let node, _):
             guard case .mapping(let mapping) = node.content else { throw expected("a mapping") }
-            return try members(of: mapping)
-        case .json(.object(let object), let path): return try members(of: object, at: path)
-        case .json: throw expected("a mapping")
-        }
-    }
-
-    /// The YAML reader has already refused repeated members.
-    private func members(of mapping: [YAMLNode.Member]) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
-        var members: [(name: String, value: FixtureNode)] = []
-        members.reserveCapacity(mapping.count)
-        for member in mapping {
-            guard let name = member.name.text else {
-                throw member.name.problem("a member's name must be a string", in: file)
+            // The YAML reader has already refused repeated members.
+            return try mapping.map { member throws(FixtureProblem) in
+                guard let name = member.name.text else {
+                    throw member.name.problem("a member's name must be a string", in: file)
+                }
+                return (name, FixtureNode(file: file, .yaml(member.value, name: member.name)))
             }
-            members.append((name, FixtureNode(file: file, .yaml(member.value, name: member.name))))
-        }
-        return members
-    }
-
-    private func members(
-        of object: JSONObject, at path: FixturePath
-    ) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
-        if object.repeatsName, let repeated = object.duplicateNames.first {
-            throw problem("the member \(repeated) occurs twice")
-        }
-        return object.members.map {
-            ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)), salvage))
+        case .json(.object(let object), let path):
+            if object.repeatsName, let repeated = object.duplicateNames.first {
+                throw problem("the member \(repeated) occurs twice")
+            }
+            return object.members.map {
+                ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)), salvage))
+            }
+        case .json: throw expected("a mapping")
         }
     }
 
@@ -212,9 +200,18 @@ public struct FixtureNode {
         }
     }
 
-    package func string() throws(FixtureProblem) -> String {
-        guard let string = scalar?.string else { throw expected("a string") }
-        return string
+    package func string() throws(FixtureProblem) -> String { try present(scalar?.string, "a string") }
+    package func int() throws(FixtureProblem) -> Int { try present(scalar?.int, "a whole number") }
+    package func bool() throws(FixtureProblem) -> Bool { try present(scalar?.bool, "true or false") }
+
+    package func number() throws(FixtureProblem) -> Double {
+        let number = scalar?.number?.double
+        return try present(number?.isFinite == true ? number : nil, "a number")
+    }
+
+    private func present<Value>(_ value: Value?, _ what: String) throws(FixtureProblem) -> Value {
+        if let value { return value }
+        throw expected(what)
     }
 
     /// The address here, such as an issuer's: one with a blank or a line break in a file fits nothing that is sent.
@@ -224,16 +221,6 @@ public struct FixtureNode {
             throw problem("found \(text.debugDescription); expected an address without blanks and line breaks")
         }
         return text
-    }
-
-    package func int() throws(FixtureProblem) -> Int {
-        guard let int = scalar?.int else { throw expected("a whole number") }
-        return int
-    }
-
-    package func number() throws(FixtureProblem) -> Double {
-        guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
-        return number
     }
 
     /// The moment here, within the clock's range, in Unix seconds.
@@ -264,9 +251,17 @@ public struct FixtureNode {
         return number
     }
 
-    package func bool() throws(FixtureProblem) -> Bool {
-        guard let bool = scalar?.bool else { throw expected("true or false") }
-        return bool
+    func wholeNumber(from minimum: Int = 0) throws(FixtureProblem) -> Int {
+        let count = try int()
+        guard count >= minimum else { throw problem("\(count) is not a whole number from \(minimum)") }
+        return count
+    }
+
+    /// A duration such as `250ms`, `5s` or `-2m`.
+    func duration() throws(FixtureProblem) -> Duration {
+        let value = try json()
+        if let duration = value.string.flatMap(Duration.init(text:)) { return duration }
+        throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
     }
 
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
@@ -277,17 +272,13 @@ public struct FixtureNode {
         throw problem("“\(text)” is not one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// The scalar here; `nil` for a mapping or list.
     private var scalar: JSON? {
         switch content {
         case .yaml(let node, _):
-            if case .scalar(let text, let isPlain) = node.content {
-                YAMLNode.value(text, isPlain: isPlain)
-            } else {
-                nil
-            }
-        case .json(.object, _), .json(.array, _): nil
-        case .json(let value, _): value
+            guard case .scalar(let text, let isPlain) = node.content else { return nil }
+            return YAMLNode.value(text, isPlain: isPlain)
+        case .json(.object, _), .json(.array, _): return nil
+        case .json(let value, _): return value
         }
     }
 
@@ -317,7 +308,16 @@ package struct FixtureMapping {
 
     package subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
 
-    /// The member of that name, which must exist.
+    /// The one of these members that is there; two of them exclude each other.
+    func one(of names: String...) throws(FixtureProblem) -> (name: String, node: FixtureNode)? {
+        let given = names.compactMap { name in self[name].map { (name: name, node: $0) } }
+        if given.count > 1 {
+            let (name, node) = given[1]
+            throw node.nameProblem("\(name) cannot be combined with \(given[0].name); give one of them")
+        }
+        return given.first
+    }
+
     package func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value

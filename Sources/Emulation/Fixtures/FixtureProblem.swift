@@ -70,7 +70,6 @@ extension FixtureStore {
     /// Goes on after problems with files of the upper layers, to find them all.
     package func collectProblems() { sight.warnings.collectProblems() }
 
-    /// The problems that were collected, by file and line.
     package var problems: [FixtureProblem] { sight.warnings.collected?.all.inOrder ?? [] }
 
     /// Whether something was left out because of a problem, so that what refers to it seems wrong, too.
@@ -106,7 +105,6 @@ package final class Salvage {
         }
     }
 
-    /// The records, in their original order.
     package private(set) var parts: [Part] = []
 
     package init() {}
@@ -139,7 +137,6 @@ package struct FixtureLayer: Sendable {
     /// Remarks on the files of all layers, given for the topmost one.
     let remarks: [String]
 
-    /// A warning for each unread file, and the remarks.
     package var warnings: [String] { unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks }
     package var json: JSON { ["folder": .string(folder), "unread": .array(unread.map(JSON.string))] }
 }

@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// The fixture files: a complete bottom layer, overlaid file by file.
 public struct FixtureStore: Sendable {
     /// A file with the path that people know it by.
@@ -36,13 +30,11 @@ public struct FixtureStore: Sendable {
 
     /// What was seen of the files: the layers as first walked, and the files that were read.
     final class Sight: Sendable {
-        private let walked = Mutex<[FixtureWalk]?>(nil)
+        fileprivate let walked = Mutex<[FixtureWalk]?>(nil)
         /// The files by full path, and how many bytes they had.
-        private let read = Mutex((files: [String: (path: String, digest: FixtureDigest)](), bytes: 0))
+        fileprivate let read = Mutex((files: [String: (path: String, digest: FixtureDigest)](), bytes: 0))
         let here = FileSystem.currentFolder
         let warnings = FixtureWarnings()
-
-        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] { walked.once { layers.map(FixtureWalk.init) } }
 
         /// Notes a file that was read, and returns how many bytes all of them had.
         func note(_ full: String, _ path: String, _ file: File) -> Int {
@@ -54,15 +46,6 @@ public struct FixtureStore: Sendable {
         }
 
         func holds(_ full: String) -> Bool { read.withLock { $0.files[full] != nil } }
-
-        var fingerprint: String {
-            var fingerprint = FixtureDigest()
-            for (path, digest) in read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
-                fingerprint.mix(Array(path.utf8))
-                fingerprint.mix(digest)
-            }
-            return fingerprint.text
-        }
     }
 
     /// Creates a store over these folders; a file in an earlier one hides the same file in a later one.
@@ -74,10 +57,19 @@ public struct FixtureStore: Sendable {
     package init(layers: [String], judged: [UInt64]? = nil) { (self.layers, self.judged) = (layers, judged) }
 
     /// A short string that changes with any file that was read.
-    package var fingerprint: String { sight.fingerprint }
+    package var fingerprint: String {
+        var fingerprint = FixtureDigest()
+        for (path, digest) in sight.read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
+            fingerprint.mix(Array(path.utf8))
+            fingerprint.mix(digest)
+        }
+        return fingerprint.text
+    }
 
     /// The layers that are listed, walked once.
-    fileprivate var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
+    var walks: [FixtureWalk] {
+        sight.walked.once { (judged == nil ? layers[...] : layers.dropLast()).map(FixtureWalk.init) }
+    }
 
     /// - Throws: the first entry of a layer that is neither file nor folder, leaves the layer, or exceeds a limit.
     package func checkEntries() throws(FixtureProblem) {
@@ -127,7 +119,6 @@ public struct FixtureStore: Sendable {
         return (Self.join(layers[layers.count - 1], path), file)
     }
 
-    /// The file at that path in the bottom layer.
     fileprivate func installed(_ path: String) throws(FixtureProblem) -> File? {
         guard let bottom = layers.last else { return nil }
         let full = Self.join(bottom, path)
@@ -231,9 +222,13 @@ public struct VendorFixtures: Sendable {
 
     package func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 
-    /// Reads something that nothing else needs; see ``FixtureStore/collecting(of:_:)``.
-    func collecting(_ read: () throws(FixtureProblem) -> Void) throws(FixtureProblem) {
-        try store.collecting(of: folder, read)
+    /// Reads files that nothing else needs; see ``FixtureStore/collecting(of:_:)``.
+    func forEachFile(
+        in subfolder: String, _ read: (FixtureStore.File) throws(FixtureProblem) -> Void
+    ) throws(FixtureProblem) {
+        for name in names(in: subfolder) where name.hasSuffix(".yaml") {
+            try store.collecting(of: folder) { () throws(FixtureProblem) in try read(try file("\(subfolder)/\(name)")) }
+        }
     }
 }
 
@@ -259,42 +254,5 @@ package final class Deferred<Value: Sendable>: Sendable {
     package func get() throws(FixtureProblem) -> Value {
         if let made = made.load() { return made.value }
         return made.storeIfNil(Made(try make())).value
-    }
-}
-
-/// Distinguishes versions of a set of files without reading them.
-package struct FixtureStamps: Sendable, Hashable {
-    /// File attributes that reveal a change, whether the file is overwritten or replaced.
-    private struct Stamp: Hashable {
-        let size: Int64
-        let inode: UInt64
-        let modified: [Int]
-
-        init?(_ path: String) {
-            var facts = stat()
-            // Links are followed: a mounted folder may consist of them.
-            guard stat(path, &facts) == 0 else { return nil }
-            size = Int64(facts.st_size)
-            inode = UInt64(facts.st_ino)
-            #if canImport(Darwin)
-                let (content, entry) = (facts.st_mtimespec, facts.st_ctimespec)
-            #else
-                let (content, entry) = (facts.st_mtim, facts.st_ctim)
-            #endif
-            modified = [content.tv_sec, content.tv_nsec, entry.tv_sec, entry.tv_nsec]
-        }
-    }
-
-    private var stamps: [String: Stamp] = [:]
-    private var problems: [FixtureProblem] = []
-
-    package init() {}
-
-    /// The stamps of all files, in every layer.
-    package init(of store: FixtureStore) {
-        for walk in store.walks {
-            for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
-        }
-        problems = store.walks.compactMap(\.problem)
     }
 }

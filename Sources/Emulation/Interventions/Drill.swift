@@ -43,10 +43,8 @@ package struct Drill: Sendable {
         let fixtures = VendorFixtures(store: store, folder: vendor.identity.id)
         let scope = InterventionScope(vendor, fixtures: fixtures)
         var drills: [Drill] = []
-        for name in fixtures.names(in: "drills") where name.hasSuffix(".yaml") {
-            try fixtures.collecting { () throws(FixtureProblem) in
-                drills.append(try Drill(try fixtures.file("drills/\(name)"), vendor, scope, vendors))
-            }
+        try fixtures.forEachFile(in: "drills") { file throws(FixtureProblem) in
+            drills.append(try Drill(file, vendor, scope, vendors))
         }
         return drills
     }
@@ -106,9 +104,7 @@ package struct Drill: Sendable {
         if let clock { _ = sandbox.adjustClock { _ = $0.advance(by: clock) } }
         if let scenario { sandbox.activate([(scenario, 0)]) }
     }
-}
 
-extension Drill {
     package enum Outcome: String, Sendable {
         case held, broken
         case notReached = "not reached"
@@ -118,7 +114,6 @@ extension Drill {
         package let outcome: Outcome
         /// What the app does instead of what a correct client does, with what was expected and found.
         package let faults: [(otherwise: String, message: String)]
-        /// The numbers of the exchanges that show it, in order.
         package let entries: [Int]
     }
 

@@ -23,22 +23,19 @@ struct Effect: Sendable {
     /// Reads `fail` (a failure's name, with optional `parameters`) or `respond`, and optional `do`, `fault`, `defects`
     /// and `advance`.
     init(_ mapping: FixtureMapping, _ scope: InterventionScope) throws(FixtureProblem) {
-        if mapping["fail"] != nil, let respond = mapping["respond"] {
-            throw respond.nameProblem("respond cannot be combined with fail; give one of them")
-        }
+        let given = try mapping.one(of: "fail", "respond")
         if let parameters = mapping["parameters"], mapping["fail"] == nil {
             throw parameters.nameProblem("parameters are for the body of a failure, and there is no fail")
         }
         if let defects = mapping["defects"], mapping["fail"] != nil {
             throw defects.nameProblem("defects are of tokens that the vendor hands out, and a failure has none")
         }
-        if let node = mapping["fail"] {
+        switch given {
+        case ("fail", let node)?:
             let parameters = try mapping["parameters"]?.json().object
             replacement = .failure(try scope.name(node, "failure", among: scope.failures), parameters ?? [:])
-        } else if let node = mapping["respond"] {
-            replacement = .response(try ResponseTemplate(node, scope))
-        } else {
-            replacement = nil
+        case (_, let node)?: replacement = .response(try ResponseTemplate(node, scope))
+        case nil: replacement = nil
         }
         action = try mapping["do"].map { node throws(FixtureProblem) in try ActionRequest(node, scope) }
         wireFault = try mapping["fault"].map(WireFault.init)
@@ -120,9 +117,7 @@ struct ActionRequest: Sendable {
         if let problem = listing?.problem(with: names) { throw node.problem(problem) }
     }
 
-    /// The members for an exchange.
-    ///
-    /// - Throws: which template limit they would exceed.
+    /// The members for an exchange. Throws which template limit they would exceed.
     func members(_ values: TemplateValues) throws(TemplateExcess) -> JSONObject {
         let budget = TemplateBudget()
         let body = members.body(values.values, within: budget)
@@ -145,7 +140,6 @@ extension ActionListing {
     }
 }
 
-/// The names of a vendor that scenarios and faults may use.
 public struct InterventionScope: Sendable {
     let vendor: String
     let routes: [String]
@@ -165,7 +159,6 @@ public struct InterventionScope: Sendable {
         (self.defects, self.fixtures) = (defects, fixtures)
     }
 
-    /// Creates the scope of a mounted vendor, for rules that are not among its scenarios.
     package init(_ vendor: any AnyLoadedVendor, fixtures: VendorFixtures? = nil) {
         self.init(
             vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failureNames,
@@ -286,9 +279,7 @@ struct SpoiledToken: Sendable {
 }
 
 extension SandboxedVendor {
-    /// Signs tokens of an answer anew, each wrong in its way.
-    ///
-    /// - Returns: what was not possible and why, for the journal.
+    /// Signs tokens of an answer anew, each wrong in its way, and returns what was not possible and why.
     func spoil(
         _ tokens: [SpoiledToken], in response: inout Response, of exchange: Exchange, by loaded: LoadedVendor<V>
     ) -> [String] {

@@ -83,7 +83,6 @@ struct ArmedFault: Sendable {
         return fault.times.map { strikes < $0 } ?? true
     }
 
-    /// The fault in words, for the journal.
     var author: String {
         switch fault.occurrence {
         case .call(let number) where fault.times == 1: "armed fault at call \(number)"
@@ -188,7 +187,6 @@ struct WireFault: Sendable, Hashable {
         return Transmission(delay: delay.lowerBound + spread, fault: fault)
     }
 
-    /// The fault in words, for the journal.
     var summary: String {
         var words: [String] = []
         if delay.upperBound > .zero {
@@ -207,14 +205,6 @@ struct WireFault: Sendable, Hashable {
     }
 }
 
-extension Duration {
-    /// In seconds, such as `0.25s`.
-    var text: String {
-        let seconds = inSeconds
-        return Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
-    }
-}
-
 enum Occurrence: Sendable, Hashable {
     case always
     /// The call with that number, counted from 1.
@@ -227,12 +217,9 @@ enum Occurrence: Sendable, Hashable {
 
     /// Reads `call`, `every` or `probability` with its `seed`; without any of them, every call is hit.
     init(_ mapping: FixtureMapping) throws(FixtureProblem) {
-        let given = ["call", "every", "probability"].compactMap { name in mapping[name].map { (name, $0) } }
-        if let second = given.dropFirst().first {
-            throw second.1.nameProblem("\(second.0) cannot be combined with \(given[0].0); give one of them")
-        }
+        let given = try mapping.one(of: "call", "every", "probability")
         let seed = mapping["seed"]
-        if let seed, given.first?.0 != "probability" {
+        if let seed, given?.name != "probability" {
             throw seed.nameProblem("a seed needs a probability, and there is none")
         }
         func value<Value>(
@@ -242,7 +229,7 @@ enum Occurrence: Sendable, Hashable {
             guard let value = read(found) else { throw node.problem("\(name) is \(found.text); expected \(expected)") }
             return value
         }
-        switch given.first {
+        switch given {
         case ("probability", let node)?:
             let probability = try value(node, "probability", "a number from 0 to 1") {
                 $0.number.map(\.double).flatMap { (0...1).contains($0) ? $0 : nil }
@@ -280,11 +267,8 @@ struct CallCounter: CodedRecord {
     /// - Parameter seed: the initial random state when the occurrence has no seed of its own.
     init(_ occurrence: Occurrence, seed: UInt64) {
         self.occurrence = occurrence
-        if case .probability(_, let own?) = occurrence {
-            dice = SplitMix64(state: own)
-        } else {
-            dice = SplitMix64(state: seed)
-        }
+        let own: UInt64? = if case .probability(_, let own) = occurrence { own } else { nil }
+        dice = SplitMix64(state: own ?? seed)
     }
 
     package mutating func code(_ coder: inout RecordCoder) {
@@ -296,9 +280,7 @@ struct CallCounter: CodedRecord {
     /// Whether a call was due but something else took precedence: the next one is hit instead.
     private var isOwing = false
 
-    /// Counts a call.
-    ///
-    /// - Returns: whether this call is hit, possibly in place of an earlier one.
+    /// Counts a call, and returns whether this call is hit, possibly in place of an earlier one.
     mutating func count() -> Bool {
         calls += 1
         if isHit() { isOwing = true }

@@ -13,7 +13,7 @@ struct Interventions: Sendable {
 
     init(seed: UInt64?) { dice = Self.dice(seed) }
 
-    private static func dice(_ seed: UInt64?) -> SplitMix64 { SplitMix64(state: seed ?? UInt64.random(in: 0 ... .max)) }
+    private static func dice(_ seed: UInt64?) -> SplitMix64 { SplitMix64(state: seed ?? .random(in: 0 ... .max)) }
 
     var isEmpty: Bool { faults.isEmpty && runs.isEmpty }
 
@@ -47,7 +47,8 @@ struct Interventions: Sendable {
     /// state leaves the answer to the rules after it.
     mutating func decide(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         // Preflights come from the browser; only the app's own calls count.
-        if matchContext.request.isPreflight { return nil }
+        let request = matchContext.request
+        if request.method == .options, request.fields.count(of: .accessControlRequestMethod) > 0 { return nil }
         if let token = matchContext.token, runs.contains(where: \.asksForNewerToken) { note(token.bytes) }
         var decision = strike(matchContext, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
@@ -81,11 +82,9 @@ struct Interventions: Sendable {
         if !canStrikeAgain { faults.remove(at: due) }
         return intervention
     }
-}
 
-// MARK: - Keeping
+    // MARK: Keeping
 
-extension Interventions {
     /// The armed faults and active scenarios with all that decides their next calls.
     var kept: JSON {
         var kept: JSONObject = [
@@ -95,7 +94,6 @@ extension Interventions {
         return .object(kept)
     }
 
-    /// Reads what ``kept`` gives, among the vendors of that load.
     init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
         let mapping = try node.mapping("dice", "faults", "scenarios", "tokens")
         dice = try SplitMix64.read(try mapping.required("dice"))
@@ -107,10 +105,6 @@ extension Interventions {
         }
         try mapping["tokens"].map { (node) throws(FixtureProblem) in try tokens.read(node, .export(.changes)) }
     }
-}
-
-extension Request {
-    fileprivate var isPreflight: Bool { method == .options && fields.count(of: .accessControlRequestMethod) > 0 }
 }
 
 /// The tokens of a sandbox that no scenario takes for newer: those that scenarios refused, and those sent or minted
@@ -188,38 +182,31 @@ extension SandboxedVendor {
         _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: inout Call<V>,
         by loaded: LoadedVendor<V>
     ) -> ExchangeStep {
-        guard let order = intervention.effect.action else {
-            return answer(intervention, intervention.summary, matchContext, exchange, &call, by: loaded)
-        }
-        guard V.actions.contains(where: { $0.listing.name == order.name && $0.mayTakeLong }) else {
-            return perform(order, of: intervention, matchContext, exchange, call, by: loaded)
+        let name = intervention.effect.action?.name
+        guard V.actions.contains(where: { $0.listing.name == name && $0.mayTakeLong }) else {
+            return answer(intervention, matchContext, exchange, &call, by: loaded)
         }
         // An action that reads through a state may visit a million records, too long for an event loop.
-        return .waiting { [call] in self.perform(order, of: intervention, matchContext, exchange, call, by: loaded) }
-    }
-
-    private func perform(
-        _ order: ActionRequest, of intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange,
-        _ call: Call<V>, by loaded: LoadedVendor<V>
-    ) -> ExchangeStep {
-        var call = call
-        var summary = intervention.summary
-        do {
-            _ = try self.perform(
-                order.name, try order.members(TemplateValues(matchContext)), as: loaded, at: exchange.moment,
-                exchange.sandbox.identifiers, by: exchange.selector)
-        } catch {
-            summary += "; \(order.name) was not done: \(error)"
+        return .waiting { [call] in
+            var call = call
+            return self.answer(intervention, matchContext, exchange, &call, by: loaded)
         }
-        return answer(intervention, summary, matchContext, exchange, &call, by: loaded)
     }
 
-    /// Replaces the answer, or lets the vendor make it, and disturbs the wire.
     private func answer(
-        _ intervention: Intervention, _ summary: String, _ matchContext: MatchContext, _ exchange: Exchange,
-        _ call: inout Call<V>, by loaded: LoadedVendor<V>
+        _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: inout Call<V>,
+        by loaded: LoadedVendor<V>
     ) -> ExchangeStep {
-        var summary = summary
+        var summary = intervention.summary
+        if let order = intervention.effect.action {
+            do {
+                _ = try perform(
+                    order.name, try order.members(TemplateValues(matchContext)), as: loaded, at: exchange.moment,
+                    exchange.sandbox.identifiers, by: exchange.selector)
+            } catch {
+                summary += "; \(order.name) was not done: \(error)"
+            }
+        }
         let step: ExchangeStep
         do {
             step =

@@ -43,13 +43,8 @@ struct ResponseTemplate: Sendable {
     private static func body(
         _ mapping: FixtureMapping, _ type: String?, _ scope: InterventionScope
     ) throws(FixtureProblem) -> (Body, String?) {
-        if let file = mapping["body_file"] {
-            if let body = mapping["body"] {
-                throw body.nameProblem("body cannot be combined with body_file; give one of them")
-            }
-            return try Self.file(file, type, scope)
-        }
-        guard let node = mapping["body"] else { return (.none, nil) }
+        guard let (name, node) = try mapping.one(of: "body_file", "body") else { return (.none, nil) }
+        if name == "body_file" { return try file(node, type, scope) }
         let value = try node.json()
         if let text = value.string { return (try template(text, type, node), "text/plain; charset=utf-8") }
         if value.isNull { return (.none, nil) }
@@ -85,9 +80,7 @@ struct ResponseTemplate: Sendable {
         return (try template(text, type ?? standardType, node), standardType ?? "text/plain; charset=utf-8")
     }
 
-    /// The response for an exchange.
-    ///
-    /// - Throws: which template limit it would exceed.
+    /// The response for an exchange. Throws which template limit it would exceed.
     func response(_ values: TemplateValues) throws(TemplateExcess) -> Response {
         let budget = TemplateBudget()
         var response = Response(status: status)

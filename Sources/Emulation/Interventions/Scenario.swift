@@ -22,7 +22,6 @@ public final class Scenario: Sendable {
         let about: String
         let states: [State]
 
-        /// Reads the members of a scenario, perhaps among others.
         init(_ mapping: FixtureMapping, named name: String, _ scope: InterventionScope) throws(FixtureProblem) {
             self.name = try mapping.required(name).string()
             about = try mapping.required("about").string()
@@ -76,20 +75,16 @@ public final class Scenario: Sendable {
     // Read before, at the start or by a test.
     var states: [State] { (try? script.get())?.states ?? [] }
 
-    /// A vendor's scenarios, read from its files `scenarios/*.yaml`.
     @usableFromInline
     static func all(in fixtures: VendorFixtures, _ scope: InterventionScope) throws(FixtureProblem) -> [Scenario] {
         var scenarios: [Scenario] = []
-        for file in fixtures.names(in: "scenarios") where file.hasSuffix(".yaml") {
-            try fixtures.collecting { () throws(FixtureProblem) in
-                let file = try fixtures.file("scenarios/\(file)")
-                let scenario = try Scenario(file, scope)
-                if scenarios.contains(where: { $0.name == scenario.name }) {
-                    throw try FixtureNode(file: file).problem(
-                        "another file has a scenario of the name \(scenario.name) already")
-                }
-                scenarios.append(scenario)
+        try fixtures.forEachFile(in: "scenarios") { file throws(FixtureProblem) in
+            let scenario = try Scenario(file, scope)
+            if scenarios.contains(where: { $0.name == scenario.name }) {
+                throw try FixtureNode(file: file).problem(
+                    "another file has a scenario of the name \(scenario.name) already")
             }
+            scenarios.append(scenario)
         }
         return scenarios
     }
@@ -173,7 +168,6 @@ extension Scenario {
 }
 
 extension ScenarioRule {
-    /// What the rule requires of a call besides its route; `nil` for nothing.
     fileprivate var conditions: String? {
         let parts = [token.map { "token \($0.rawValue)" }].compactMap(\.self) + condition.names
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
@@ -185,7 +179,6 @@ extension ScenarioRule {
     }
 }
 
-/// A scenario that is active in a sandbox: its current state and its counters.
 struct ScenarioRun: Sendable {
     let scenario: Scenario
     private let states: [Scenario.State]
@@ -218,7 +211,6 @@ struct ScenarioRun: Sendable {
         fileprivate let index: Int
     }
 
-    /// Whether a rule of the current state waits for a newer token.
     var waitsForNewerToken: Bool { states[state].waitsForNewerToken }
 
     /// Counts a call in every rule that it matches; a rule that is hit but not followed hits the next call instead.
@@ -284,7 +276,6 @@ struct ScenarioRun: Sendable {
         return run
     }
 
-    /// The run with all that decides its next calls.
     var kept: JSON {
         var kept: JSONObject = [
             "scenario": .string(scenario.name), "state": .string(stateName), "dice": dice.written,

@@ -12,9 +12,10 @@ public final class Journal: Sendable {
     }
 
     private struct State {
+        /// Oldest first, behind gaps where some were dropped.
         var entries: [JournalEntry?] = []
         var first = 0
-        var count = 0
+        var count: Int { entries.count - first }
         var refusals = 0
         var bytes = 0
         var lastID = 0
@@ -23,7 +24,6 @@ public final class Journal: Sendable {
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
         var isOver = false
-        /// Whether another server continues the numbers.
         var isClosed = false
         var coverage = Coverage()
     }
@@ -104,18 +104,11 @@ public final class Journal: Sendable {
 
     /// The entries that a filter admits, oldest first.
     package func entries(_ filter: JournalFilter = JournalFilter()) -> [JournalEntry] {
-        state.withLock { state in
-            (0..<state.count).compactMap { state.entries[(state.first + $0) % state.entries.count] }
-        }.filter(filter.admits)
+        state.withLock { $0.entries[$0.first...].compactMap { $0 } }.filter(filter.admits)
     }
 
-    package var last: JournalEntry? {
-        state.withLock { state in
-            state.count == 0 ? nil : state.entries[(state.first + state.count - 1) % state.entries.count]
-        }
-    }
+    package var last: JournalEntry? { state.withLock { $0.entries.last ?? nil } }
 
-    /// The entry of that number, unless it was dropped.
     package func entry(_ id: Int) -> JournalEntry? { entries().first { $0.id == id } }
 
     /// The number of the newest entry; 0 when there is none.
@@ -130,12 +123,10 @@ public final class Journal: Sendable {
     package var bytes: Int { state.withLock { $0.bytes } }
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
     package var count: Int { state.withLock { $0.count } }
-
     package var refusals: Int { state.withLock { $0.refusals } }
 
     /// What the exchanges so far have met, whether or not they are still kept.
     package var coverage: Coverage { state.withLock { $0.coverage } }
-
     package func meet(_ mark: Int) { state.withLock { $0.coverage.note(mark) } }
 
     /// Drops every entry; numbering continues unless it is to restart, and with it the coverage.
@@ -161,9 +152,7 @@ public final class Journal: Sendable {
         while state.count > 0, state.count >= limits.entries || state.bytes + entry.size > limits.bytes {
             dropped = pop(&state)
         }
-        if state.count == state.entries.count { grow(&state) }
-        state.entries[(state.first + state.count) % state.entries.count] = entry
-        state.count += 1
+        state.entries.append(entry)
         if entry.record.failure != nil { state.refusals += 1 }
         state.bytes += entry.size
         total.add(entry.size)
@@ -174,24 +163,18 @@ public final class Journal: Sendable {
     private func pop(_ state: inout State) -> JournalEntry? {
         guard let entry = state.entries[state.first] else { return nil }
         state.entries[state.first] = nil
-        state.first = (state.first + 1) % state.entries.count
-        state.count -= 1
+        state.first += 1
+        // At least as many were dropped as are moved.
+        if state.first > state.count + 16 {
+            state.entries.removeFirst(state.first)
+            state.first = 0
+        }
         if entry.record.failure != nil { state.refusals -= 1 }
         state.bytes -= entry.size
         total.add(-entry.size)
         return entry
     }
 
-    /// Doubles the ring and moves its first entry to the front.
-    private func grow(_ state: inout State) {
-        let inOrder = state.entries[state.first...] + state.entries[..<state.first]
-        let room = min(max(8, 2 * state.entries.count), limits.entries)
-        state.entries = inOrder + Array(repeating: nil, count: max(1, room - inOrder.count))
-        state.first = 0
-    }
-}
-
-extension Journal {
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
     /// It is called immediately, after each new entry, and after each socket message. There is no waiting once the task
@@ -265,7 +248,6 @@ final class JournalTotal: Sendable {
     private let latest = Atomic(JournalEviction.nobody)
 
     var bytes: Int { count.load(ordering: .relaxed) }
-
     func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
     func settle(_ journal: Journal, at place: Int) { order.withLock { $0.settle(journal, at: place) } }
@@ -279,7 +261,6 @@ final class JournalTotal: Sendable {
         }
     }
 
-    /// Notes that the journal at that place has a new entry.
     func use(_ place: Int) {
         // Not relaxed: a journal that finds itself the latest must be seen as non-empty by any thread that would unlink
         // it.

@@ -94,8 +94,8 @@ struct JournalCriteria: Sendable {
 
     private func tokenMiss(of entry: JournalEntry, after previous: JournalEntry?) -> ExchangeCondition.Miss? {
         guard let token, let previous else { return nil }
-        let (carried, known) = (entry.request.carriedToken, previous.request.carriedToken)
-        let relation = carried.map { $0 == known ? TokenRelation.same : .other }
+        let known = previous.request.carriedToken
+        let relation = entry.request.carriedToken.map { $0 == known ? TokenRelation.same : .other }
         if relation == token { return nil }
         return ExchangeCondition.Miss(
             condition: "token", expected: "\(token.words) in entry \(previous.id)",
@@ -146,7 +146,6 @@ struct JournalCriteria: Sendable {
 
     private static var nearMissBudget: WorkBudget { WorkBudget(steps: 100_000) }
 
-    /// The first of the exchanges that are too many.
     func inExcess(_ entries: some Sequence<JournalEntry>, _ redactor: Redactor) -> [JournalVerdict.NearMiss] {
         entries.prefix(JournalVerdict.shown).map { nearMiss($0, [], redactor) }
     }
@@ -162,9 +161,8 @@ struct JournalCriteria: Sendable {
 }
 
 extension JournalFilter {
-    /// The criterion that no exchange can satisfy since a name is unknown, with what is wrong; `nil` for none.
-    ///
-    /// A typo would look as if nothing had happened.
+    /// The criterion that no exchange can satisfy since a name is unknown, which would look as if nothing had happened,
+    /// with what is wrong; `nil` for none.
     package func problem(among vendors: [any AnyLoadedVendor]) -> (criterion: String, text: String)? {
         let routes = vendors.flatMap { $0.routes.map(\.id) }
         let named = [
@@ -180,21 +178,6 @@ extension JournalFilter {
             return (kind, "no route fits \(name)\(Nearest.hint(to: name, among: known))")
         }
         return nil
-    }
-}
-
-extension FixtureNode {
-    func wholeNumber(from minimum: Int = 0) throws(FixtureProblem) -> Int {
-        let count = try int()
-        guard count >= minimum else { throw problem("\(count) is not a whole number from \(minimum)") }
-        return count
-    }
-
-    /// A duration such as `250ms`, `5s` or `-2m`.
-    func duration() throws(FixtureProblem) -> Duration {
-        let value = try json()
-        if let duration = value.string.flatMap(Duration.init(text:)) { return duration }
-        throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
     }
 }
 

@@ -6,9 +6,7 @@ public import Wire
 public struct ExchangeRecord: Sendable {
     /// What the journal must know of the vendor, or of all when none owns the path.
     @usableFromInline let traits: VendorTraits?
-    /// The route's id; `nil` when the vendor has nothing at the path.
     public var route: String?
-    /// The failure's name; `nil` when the exchange succeeded.
     public var failure: String?
     /// What was found that led to the failure, where the findings do not say it.
     public var reason: String?
@@ -46,7 +44,6 @@ public struct ExchangeRecord: Sendable {
         (self.ownInterventions, self.cause) = (ownInterventions, cause)
     }
 
-    /// The vendor's id; `nil` when no vendor owns the path.
     package var vendor: String? { traits?.identity?.id }
 
     /// Whether the answer is not the one that the vendor's rules alone would give.
@@ -135,10 +132,7 @@ public struct JournalEntry: Sendable {
         guard record.failure != nil else { return nil }
         return record.checks.firstFailed?.description
     }
-}
 
-extension JournalEntry {
-    /// The exchange as conditions see it, with the budget for judging them.
     func matchContext(_ budget: WorkBudget) -> MatchContext {
         MatchContext(request: request, claims: record.claims, moment: moment, reason: explanation, budget: budget)
     }
@@ -157,9 +151,7 @@ extension JournalEntry {
         guard record.route == nil else { return nil }
         return record.mayBeMistyped ? routes.guide.nearest(to: request.method, request.path, of: record.vendor) : []
     }
-}
 
-extension JournalEntry {
     /// Every check made, in the vendor's order, and remarks on how the call arrived.
     ///
     /// The remarks follow from the entry, so they are computed when it is read.

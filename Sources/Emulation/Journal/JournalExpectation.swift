@@ -7,7 +7,6 @@ package struct JournalExpectation: Sendable {
     private let maximum: Int?
     /// The bounds in words, such as `exactly 1`.
     private let bounds: String
-    /// The exchanges in their order; `nil` where they are counted.
     private let sequence: JournalSequence?
 
     /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` or `unread` without any other; and `where`,
@@ -61,7 +60,7 @@ package struct JournalExpectation: Sendable {
         self.criteria = criteria
     }
 
-    private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
+    package static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
         guard let maximum else { return "at least \(minimum)" }
         return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
     }
@@ -277,7 +276,6 @@ struct JournalSequence: Sendable {
         return (found, later.flatMap { $0.isEmpty ? nil : .continued($0) })
     }
 
-    /// What is wrong in words, with the exchanges that show it; `nil` for nothing.
     private func explain(
         _ failure: Failure?, _ found: [JournalEntry], _ entries: [JournalEntry], _ redactor: Redactor
     ) -> (String, [JournalVerdict.NearMiss]?) {

@@ -105,14 +105,7 @@ struct SecretRedactor {
         replacements = pairs.filter { $0.0 != $0.1 && $0.0.utf8.count >= Self.shortest }
     }
 
-    func hidden(in value: JSON) -> JSON {
-        switch value {
-        case .string(let text): .string(replacements.reduce(text) { $0.replacing($1.secret, with: $1.shown) })
-        case .array(let elements): .array(elements.map(hidden))
-        case .object(let object): .object(JSONObject(object.map { ($0.name, hidden(in: $0.value)) }))
-        case .null, .bool, .number: value
-        }
-    }
+    func hidden(in value: JSON) -> JSON { replacements.reduce(value) { $0.replacing($1.secret, with: $1.shown) } }
 
     /// The strings in members of these names, at any depth.
     private static func hiddenStrings(_ names: Set<String>, in value: JSON, isHidden: Bool = false) -> [String] {
@@ -123,6 +116,18 @@ struct SecretRedactor {
         case .object(let object):
             object.flatMap { hiddenStrings(names, in: $0.value, isHidden: isHidden || names.contains($0.name)) }
         case .null, .bool: []
+        }
+    }
+}
+
+extension JSON {
+    /// The value with another text in place of one, in every string.
+    package func replacing(_ text: String, with other: String) -> JSON {
+        switch self {
+        case .string(let own): .string(own.replacing(text, with: other))
+        case .array(let elements): .array(elements.map { $0.replacing(text, with: other) })
+        case .object(let object): .object(JSONObject(object.map { ($0.name, $0.value.replacing(text, with: other)) }))
+        case .null, .bool, .number: self
         }
     }
 }

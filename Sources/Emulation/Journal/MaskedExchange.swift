@@ -21,7 +21,6 @@ package struct MaskedExchange {
     /// The sandbox's name, which a client may have chosen.
     package var sandbox: String { redactor.text(entry.sandbox) }
 
-    /// The request's target, without the sandbox's prefix.
     package var target: String {
         // A socket client can put its token nowhere else; the findings show the token's claims.
         let isHandshake = entry.request.fields[.upgrade] != nil
@@ -96,11 +95,9 @@ package struct MaskedExchange {
         }
         return .string(redactor.text(text))
     }
-}
 
-// MARK: - For programs
+    // MARK: For programs
 
-extension MaskedExchange {
     /// - Parameters:
     ///   - routes: the table that finds the nearest routes for a request that matched none.
     ///   - replica: the server that answered, where several share a store.
@@ -138,11 +135,9 @@ extension MaskedExchange {
     private static func json(_ fields: [(name: String, value: String)]) -> JSON {
         .array(fields.map { .array([.string($0.name), .string($0.value)]) })
     }
-}
 
-// MARK: - For repeating
+    // MARK: For repeating
 
-extension MaskedExchange {
     /// Whether the request holds more secrets than tokens, so that it cannot be repeated from what is shown.
     package var hidesMoreThanTokens: Bool {
         let (request, tokens) = (entry.request, PresentedTokens.of(entry.request))
@@ -155,11 +150,9 @@ extension MaskedExchange {
             return unmasked != sent && unmasked != JSON.string(sent).text
         }
     }
-}
 
-// MARK: - For conditions and people
+    // MARK: For conditions and people
 
-extension MaskedExchange {
     var matchContext: MatchContext {
         var request = entry.request
         request.target = target

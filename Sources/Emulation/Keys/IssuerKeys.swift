@@ -35,7 +35,6 @@ public struct IssuerKeys: Sendable {
     /// The key that signed before and is still published. Only one: known issuers have an active, a next and an expired
     /// key.
     package private(set) var old: SigningKey?
-    /// Whether fetching the published keys returns an error.
     package private(set) var isBroken = false
     package private(set) var fetchCount = 0
     /// The keys that are published before any drill.
@@ -56,7 +55,6 @@ public struct IssuerKeys: Sendable {
         self.spares = spares
     }
 
-    /// The published keys with their roles, the signing one first.
     package var published: [Published] {
         [(signing, .signing), (next, .next), (old, .old)].compactMap { key, role in
             key.map { Published(key: $0, role: role) }
@@ -88,11 +86,9 @@ public struct IssuerKeys: Sendable {
         if signing.id?.hasSameBytes(as: id) == true { return signing }
         return published.first { $0.key.id?.hasSameBytes(as: id) == true }?.key
     }
-}
 
-// MARK: - Drills
+    // MARK: Drills
 
-extension IssuerKeys {
     package func mustWait(for drill: KeyDrill) -> Bool { drill.needsPair && usedSpares >= spares.count }
 
     /// - Parameter pair: an unused key pair, for when there is no spare one.
@@ -105,34 +101,23 @@ extension IssuerKeys {
         case .overlap, .replace, .sameKID:
             guard var fresh = spares.dropFirst(usedSpares).first ?? pair else { return false }
             if usedSpares < spares.count { usedSpares += 1 }
+            if drill == .sameKID {
+                fresh.id = signing.id
+                signing = fresh
+                return true
+            }
             // Reusing an id for a new key would be a different drill.
             let isNamed = fresh.id.map { key(withID: $0) == nil } ?? false
-            if drill == .sameKID { fresh.id = signing.id } else if !isNamed { fresh.id = name(of: fresh, identifiers) }
-            take(fresh, drill)
-        }
-        return true
-    }
-
-    private func name(of key: SigningKey, _ identifiers: IdentifierSource) -> String {
-        switch naming {
-        case .random: identifiers.uuid()
-        // Only a secret has none, and secrets are not published.
-        case .thumbprint: key.thumbprint ?? identifiers.uuid()
-        }
-    }
-
-    private mutating func take(_ fresh: SigningKey, _ drill: KeyDrill) {
-        switch drill {
-        case .sameKID: signing = fresh
-        case .replace, .overlap, .retire, .break, .repair:
+            // Only a secret has no thumbprint, and secrets are not published.
+            let thumbprint = naming == .thumbprint ? fresh.thumbprint : nil
+            if !isNamed { fresh.id = thumbprint ?? identifiers.uuid() }
             old = drill == .overlap ? signing : nil
             // An announced next key signs now, and the new one is announced.
             (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
         }
+        return true
     }
-}
 
-extension IssuerKeys {
     static let members = ["issuer", "broken", "fetches", "used_spares", "keys"]
 
     /// The keys as JSON that ``imported(from:_:)`` reads: public parts, and with ``StateExtent/changes`` the private

@@ -11,10 +11,9 @@ public struct KeyFetchReport: Sendable {
     /// The usable keys, in the answer's order; of several with the same id, the first.
     package let keys: [VerificationKey]
     package let skipped: [SkippedKey]
-    /// Why there are no keys; `nil` when there are some.
     package let problem: KeyFetchProblem?
-    /// The lifetime that the answer asks for; `nil` when it states none.
-    let lifetime: CacheLifetime?
+    /// The lifetime that the answer asks for, in seconds; `nil` when it states none.
+    let lifetime: Int?
     /// Whether the exchange shares the result of another exchange's fetch.
     private(set) var isShared = false
     private let fetched: Finding
@@ -24,7 +23,7 @@ public struct KeyFetchReport: Sendable {
 
     init(
         url: String, moment: Moment, status: Int?, keys: [VerificationKey], skipped: [SkippedKey],
-        problem: KeyFetchProblem?, lifetime: CacheLifetime?
+        problem: KeyFetchProblem?, lifetime: Int?
     ) {
         (self.url, self.moment, self.status, self.keys) = (url, moment, status, keys)
         (self.skipped, self.problem, self.lifetime) = (skipped, problem, lifetime)
@@ -46,7 +45,6 @@ public struct KeyFetchReport: Sendable {
     /// The report as a finding of the exchange that fetched the keys, or waited for them.
     package var finding: Finding { isShared ? awaited : fetched }
 
-    /// Whether the URL was requested at all.
     var wasAsked: Bool {
         if case .notAsked? = problem { return false }
         return true
@@ -60,26 +58,18 @@ public struct KeyFetchReport: Sendable {
 }
 
 /// How long an answer may be cached (RFC 9111 section 5.2.2).
-enum CacheLifetime: Sendable, Hashable {
-    case seconds(Int)
-    /// Not at all, or unreadable, which RFC 9111 section 4.2.1 asks to treat as stale.
-    case none
-
-    /// Reads the values of `Cache-Control`; `nil` when no directive states a lifetime.
-    init?(_ values: [String]) {
-        let directives = values.flatMap { $0.split(separator: ",") }.map(Self.directive)
-        if directives.contains(where: { $0.name == "no-store" || $0.name == "no-cache" }) {
-            self = .none
-            return
-        }
+enum CacheLifetime {
+    /// The seconds that the values of `Cache-Control` allow; `nil` when no directive states a lifetime.
+    ///
+    /// An unreadable one is 0, since RFC 9111 section 4.2.1 asks to treat it as stale.
+    static func seconds(_ values: [String]) -> Int? {
+        let directives = values.flatMap { $0.split(separator: ",") }.map(directive)
+        if directives.contains(where: { $0.name == "no-store" || $0.name == "no-cache" }) { return 0 }
         guard let directive = directives.first(where: { $0.name == "max-age" }) else { return nil }
-        let argument = directive.argument.flatMap(Self.unquoted) ?? ""
-        guard !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            self = .none
-            return
-        }
+        let argument = directive.argument.flatMap(unquoted) ?? ""
+        guard !argument.isEmpty, argument.utf8.allSatisfy(\.isDigit) else { return 0 }
         // More digits than an integer holds mean a very long time.
-        self = .seconds(Int(argument) ?? .max)
+        return Int(argument) ?? .max
     }
 
     /// A directive's name in lower case, and its argument. ours: RFC 9111 section 5.2 allows no blanks around `=`, but
@@ -98,7 +88,6 @@ enum CacheLifetime: Sendable, Hashable {
 }
 
 extension StringProtocol {
-    /// The text without unwanted characters at either end.
     fileprivate func trimming(while isUnwanted: (Character) -> Bool) -> SubSequence {
         let start = firstIndex { !isUnwanted($0) } ?? endIndex
         let end = lastIndex { !isUnwanted($0) }.map { index(after: $0) } ?? start
@@ -123,22 +112,15 @@ package struct PublishedKeysReader {
     package static let mostKeys = 100
     private static let mostSkipped = 100
 
-    /// Creates a reader for sets of that form, for keys that verify with that algorithm.
     package init(form: RemoteKeys.Form, algorithm: Algorithm) { (self.form, self.algorithm) = (form, algorithm) }
 
     mutating func read(_ body: [UInt8]) throws(KeyFetchProblem) {
         let value: JSON
-        do {
-            value = try JSON.parse(body)
-        } catch {
-            throw .notJSON("\(error)")
-        }
+        do { value = try JSON.parse(body) } catch { throw .notJSON("\(error)") }
         try read(value)
     }
 
-    /// Reads a set that is already parsed.
-    ///
-    /// - Throws: ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
+    /// Reads a set that is already parsed. Throws ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
     package mutating func read(_ value: JSON) throws(KeyFetchProblem) {
         switch form {
         case .keySet: try readKeySet(value)
@@ -148,12 +130,7 @@ package struct PublishedKeysReader {
     }
 
     private mutating func readKeySet(_ value: JSON) throws(KeyFetchProblem) {
-        let set: KeySet
-        do {
-            set = try KeySet(jwks: value)
-        } catch {
-            throw .otherForm("an object with an array “keys” (RFC 7517)")
-        }
+        guard let set = try? KeySet(jwks: value) else { throw .otherForm("an object with an array “keys” (RFC 7517)") }
         for key in set.skipped { skip("\(key.name): \(key.reason)", isPrivate: key.reason == .privateKey) }
         for key in set.keys { take(key) }
     }

@@ -24,25 +24,26 @@ package final class KeyFile: Sendable {
     }
 
     /// The same from members that occur among others.
-    package init(
+    package convenience init(
         _ entry: FixtureMapping, _ fixtures: VendorFixtures, takesThumbprint: Bool = true, isRSA: Bool = false
     ) throws(FixtureProblem) {
-        self.takesThumbprint = takesThumbprint
         let file = try fixtures.file(named: try entry.required("file"))
-        path = file.path
-        text = file.bytes
-        id = try entry["kid"]?.string()
+        try self.init(file, id: try entry["kid"]?.string(), takesThumbprint: takesThumbprint, isRSA: isRSA)
+    }
+
+    fileprivate init(
+        _ file: FixtureStore.File, id: String?, takesThumbprint: Bool, isRSA: Bool
+    ) throws(FixtureProblem) {
+        (path, text, self.id, self.takesThumbprint) = (file.path, file.bytes, id, takesThumbprint)
         if file.isJudged { return }
         let read: SigningKey
-        do throws(KeyError) { read = try parsed() } catch {
-            throw FixtureProblem(file: path, message: error.inPEM)
-        }
+        do throws(KeyError) { read = try parsed() } catch { throw FixtureProblem(file: path, message: error.inPEM) }
         if isRSA, !read.kind.algorithms.contains(.rs256) {
             throw FixtureProblem(file: path, message: "found an \(read.kind); expected an RSA key, as RS256 needs")
         }
     }
 
-    private func parsed() throws(KeyError) -> SigningKey {
+    fileprivate func parsed() throws(KeyError) -> SigningKey {
         if let known = key.withLock({ $0 }) { return known }
         var read = try SigningKey.pem(String(decoding: text, as: UTF8.self), id: id)
         if id == nil, takesThumbprint { read.id = read.thumbprint }
@@ -52,9 +53,7 @@ package final class KeyFile: Sendable {
 
     /// - Throws: which file holds no key.
     package func read() throws(ControlRefusal) -> SigningKey {
-        do throws(KeyError) { return try parsed() } catch {
-            throw ControlRefusal("\(path): \(error.inPEM)")
-        }
+        do throws(KeyError) { return try parsed() } catch { throw ControlRefusal("\(path): \(error.inPEM)") }
     }
 }
 
@@ -92,11 +91,10 @@ package final class IssuerKeyFiles: Sendable {
     /// - Throws: which file holds no key.
     package func initialKeys() throws(ControlRefusal) -> IssuerKeys {
         if let known = keys.withLock({ $0 }) { return known }
-        var pairs: [SigningKey] = []
-        for spare in spares { pairs.append(try spare.read()) }
-        let next = try next.map { (file) throws(ControlRefusal) in try file.read() }
+        let spares = try spares.map { file throws(ControlRefusal) in try file.read() }
+        let next = try next.map { file throws(ControlRefusal) in try file.read() }
         let read = IssuerKeys(
-            name: name, algorithm: .rs256, signing: try key.read(), next: next, spares: pairs, naming: naming)
+            name: name, algorithm: .rs256, signing: try key.read(), next: next, spares: spares, naming: naming)
         keys.withLock { $0 = read }
         return read
     }
@@ -104,15 +102,7 @@ package final class IssuerKeyFiles: Sendable {
 
 extension [UInt8] {
     /// Whether the text has a PEM line that mentions a private key.
-    package var holdsPrivateKey: Bool {
-        let words = Array("PRIVATE KEY-----".utf8)
-        var rest = self[...]
-        while let start = rest.place(of: words[0]) {
-            if rest[start...].prefix(words.count).elementsEqual(words) { return true }
-            rest = rest[(start + 1)...]
-        }
-        return false
-    }
+    package var holdsPrivateKey: Bool { self[...].place(of: Array("PRIVATE KEY-----".utf8)) != nil }
 }
 
 extension SecretKey {
@@ -135,7 +125,7 @@ extension SecretKey {
 public final class DeferredKeyPair: Sendable {
     private enum Stage {
         case unmade
-        case unread(@Sendable () throws(KeyError) -> SigningKey)
+        case unread(KeyFile)
         case inMaking
         case made(Result<SigningKey, KeyError>)
     }
@@ -158,15 +148,8 @@ public final class DeferredKeyPair: Sendable {
     /// The pair in a file that the node names, in PEM; one that tests have judged is read when it is first needed.
     package init(file node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let file = try fixtures.file(named: node)
-        let read = { @Sendable () throws(KeyError) in try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)) }
         kind = .rsa(bits: 2048)
-        if file.isJudged {
-            stage = Mutex(.unread(read))
-            return
-        }
-        do throws(KeyError) { stage = Mutex(.made(.success(try read()))) } catch {
-            throw FixtureProblem(file: file.path, message: error.inPEM)
-        }
+        stage = Mutex(.unread(try KeyFile(file, id: nil, takesThumbprint: false, isRSA: false)))
     }
 
     package var isGiven: Bool {
@@ -178,12 +161,10 @@ public final class DeferredKeyPair: Sendable {
         }
     }
 
-    /// The pair, or `nil` until it is generated.
-    ///
-    /// - Throws: why the library could not generate it.
+    /// The pair, or `nil` until it is generated. Throws why the library could not generate it.
     package func key() throws(KeyError) -> SigningKey? {
         let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
-            if case .unread(let read) = stage { stage = .made(Result(catching: read)) }
+            if case .unread(let file) = stage { stage = .made(Result(catching: file.parsed)) }
             return if case .made(let result) = stage { result } else { nil }
         }
         return try result?.get()
@@ -212,7 +193,7 @@ public final class DeferredKeyPair: Sendable {
     }
 
     private func work() {
-        let result = Result { () throws(KeyError) in try generate() }
+        let result = Result(catching: generate)
         stage.withLock { $0 = .made(result) }
         gate.open()
     }

@@ -33,11 +33,9 @@ public struct RemoteKeys: Sendable {
     }
 
     package var request: KeyRequest { KeyRequest(url: url) }
-}
 
-// MARK: - Whether to fetch
+    // MARK: Whether to fetch
 
-extension RemoteKeys {
     /// What verifying a signature requires.
     public enum Need: Sendable {
         /// Use these keys; the one that the token names may be missing.
@@ -88,36 +86,29 @@ extension RemoteKeys {
         guard let last = lastReport?.moment else { return false }
         return abs(moment.unixSeconds - last.unixSeconds) < policy.coolDown.inSeconds
     }
-}
 
-// MARK: - Results
+    // MARK: Results
 
-extension RemoteKeys {
     package func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
         var reader = PublishedKeysReader(form: form, algorithm: algorithm)
-        var (status, lifetime): (Int?, CacheLifetime?)
+        var (status, lifetime): (Int?, Int?)
         var problem: KeyFetchProblem?
         do throws(KeyFetchProblem) {
-            let body: [UInt8]
-            (status, lifetime, body) = try Self.content(of: answer)
-            try reader.read(body)
+            switch answer {
+            case .failed(let problem): throw problem
+            case .answered(let answered, let cacheControl, let body):
+                status = answered.code
+                if answered.kind == .redirection { throw .redirected(answered.code) }
+                guard answered == .ok else { throw .status(answered.code) }
+                lifetime = CacheLifetime.seconds(cacheControl)
+                try reader.read(body)
+            }
         } catch {
             problem = error
         }
-        if case .answered(let code, _, _) = answer { status = code.code }
         return KeyFetchReport(
             url: url, moment: moment, status: status, keys: problem == nil ? reader.keys : [],
             skipped: reader.skipped, problem: problem, lifetime: lifetime)
-    }
-
-    private static func content(of answer: KeyAnswer) throws(KeyFetchProblem) -> (Int, CacheLifetime?, [UInt8]) {
-        switch answer {
-        case .failed(let problem): throw problem
-        case .answered(let status, let cacheControl, let body):
-            if status.kind == .redirection { throw .redirected(status.code) }
-            guard status == .ok else { throw .status(status.code) }
-            return (status.code, CacheLifetime(cacheControl), body)
-        }
     }
 
     /// Takes over the result of an attempt; a failed one leaves the keys unchanged.
@@ -140,12 +131,8 @@ extension RemoteKeys {
 }
 
 extension KeyFetchPolicy {
-    func lifetime(of wish: CacheLifetime?) -> Duration {
-        switch wish {
-        case .none?: Self.shortestLifetime
-        case .seconds(let seconds)?: min(max(.seconds(seconds), Self.shortestLifetime), Self.longestLifetime)
-        case nil: standardLifetime
-        }
+    func lifetime(of seconds: Int?) -> Duration {
+        seconds.map { min(max(.seconds($0), Self.shortestLifetime), Self.longestLifetime) } ?? standardLifetime
     }
 }
 
@@ -167,7 +154,6 @@ final class KeyFetch: Sendable {
     }
 }
 
-/// How long published keys are cached, and how often they are fetched.
 public struct KeyFetchPolicy: Sendable, Hashable {
     /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
     public var coolDown: Duration

@@ -258,7 +258,9 @@ extension RecordCoder {
     /// The largest number that a table has issued; it keeps the fixtures' numbers from being issued again.
     package mutating func lastNumber<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = false,
-        read: (FixtureNode) throws(FixtureProblem) -> Int
+        read: (FixtureNode) throws(FixtureProblem) -> Int = { (node) throws(FixtureProblem) in
+            try node.int(in: 0...Ordinal.largest)
+        }
     ) {
         var number = table.lastNumber
         note(isChanged: number != table.untouched.lastNumber)

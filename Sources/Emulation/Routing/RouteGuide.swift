@@ -1,4 +1,5 @@
 package import HTTPTypes
+import JSON
 import Synchronization
 
 /// Finds the routes that a wrong path was probably meant for; computed only on reading.
@@ -12,17 +13,13 @@ public final class RouteGuide: Sendable {
         let owner: String?
     }
 
-    private struct Memory {
-        var index: RouteIndex?
-        var answers: [Question: RouteIndex.Answer] = [:]
-    }
-
     /// A journal repeats the same lost calls, and each search visits every route.
     private static let mostKept = 4096
     private static let longestKept = 20
 
     private let members: [RouteTable.Member]
-    private let memory = Mutex(Memory())
+    private let made = Mutex<RouteIndex?>(nil)
+    private let answers = Mutex<[Question: RouteIndex.Answer]>([:])
 
     init(_ members: [RouteTable.Member]) { self.members = members }
 
@@ -45,25 +42,19 @@ public final class RouteGuide: Sendable {
     /// What a path has too much to be that of an endpoint, such as “/v1 twice”; `nil` for other mistakes.
     func surplus(in path: Substring) -> String? { index.surplus(in: path) }
 
-    private var index: RouteIndex {
-        memory.withLock { memory in
-            let index = memory.index ?? RouteIndex(members)
-            memory.index = index
-            return index
-        }
-    }
+    private var index: RouteIndex { made.once { RouteIndex(members) } }
 
     private func answer(
         to method: HTTPRequest.Method, _ path: Substring, of owner: String?
     ) -> (RouteIndex, RouteIndex.Answer) {
         let index = index
         let question = Question(method: method, path: index.essence(of: path), owner: owner)
-        if let known = memory.withLock({ $0.answers[question] }) { return (index, known) }
+        if let known = answers.withLock({ $0[question] }) { return (index, known) }
         let answer = index.answer(to: method, question.path, of: owner)
         guard question.path.count <= Self.longestKept else { return (index, answer) }
-        memory.withLock { memory in
-            if memory.answers.count >= Self.mostKept { memory.answers = [:] }
-            memory.answers[question] = answer
+        answers.withLock { answers in
+            if answers.count >= Self.mostKept { answers = [:] }
+            answers[question] = answer
         }
         return (index, answer)
     }
@@ -214,11 +205,10 @@ private struct PathWord: Sendable, Hashable {
 
     init(_ text: Substring) {
         bytes = Array(text.utf8)
-        lowercase = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        lowercase = bytes.map(\.lowercased)
         letters = bytes.reduce(0) { $0 | 1 << UInt64($1 & 63) }
         isParameter = bytes.first == UInt8(ascii: "{")
-        let isNumbered = bytes.count > 1 && bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
-        isVersion = isNumbered && bytes[0] == UInt8(ascii: "v")
+        isVersion = bytes.count > 1 && bytes[0] == UInt8(ascii: "v") && bytes.dropFirst().allSatisfy { $0.isDigit }
     }
 }
 

@@ -4,7 +4,6 @@ public import Wire
 
 /// An isolated environment inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
-    /// What control calls change, and what is in progress.
     struct Control {
         var clock: SandboxClock { didSet { isUnwritten = true } }
         var settings: Settings { didSet { isUnwritten = true } }
@@ -47,11 +46,15 @@ public final class Sandbox: Sendable {
     private let secrets = SecretIndex()
 
     init(
-        _ identity: SandboxIdentity, inForce: VendorsInForce, settings: Settings, journal: Journal,
-        timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
-        machine: @escaping @Sendable () -> Moment
+        _ name: String, _ start: String, _ publicBase: PublicBase, inForce: VendorsInForce, settings: Settings,
+        journal: Journal, timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus,
+        keeper: (any SandboxKeeper)?, machine: @escaping @Sendable () -> Moment
     ) {
-        let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())
+        let (alarm, created) = (Alarm(timer), machine())
+        let changes = ChangeMark(for: keeper, beside: alarm)
+        let identity = SandboxIdentity(
+            name: name, start: start, isSeeded: settings.seed != nil, publicBase: PublicBase(of: publicBase),
+            describesReading: settings.describesReading)
         (self.identity, self.inForce, self.journal, self.changes) = (identity, inForce, journal, changes)
         (self.machine, self.census) = (machine, census)
         (initialSettings, initialTimeToLive) = (settings, timeToLive)
@@ -67,7 +70,6 @@ public final class Sandbox: Sendable {
                 initialInterventions: interventions, lastUsed: created, timeToLive: timeToLive, created: created))
         census.enter()
         alarm.attach(to: self)
-        changes.attach(to: self)
         journal.noteReserve { changes.set() }
         // An initial state may already have deadlines.
         passDeadlines()
@@ -133,7 +135,6 @@ public final class Sandbox: Sendable {
         mayExpire.store(duration != nil, ordering: .relaxed)
     }
 
-    /// Changes what requests and control calls control, and notes the change.
     func alter<Value, Failure: Error>(_ change: (inout Control) throws(Failure) -> Value) throws(Failure) -> Value {
         try control.withLock { (control) throws(Failure) in
             let value = try change(&control)
@@ -207,14 +208,11 @@ public final class Sandbox: Sendable {
         for vendor in vendors { vendor.reset() }
         journal.clear(restartNumbers: true)
     }
-}
 
-// MARK: - Sockets and deadlines
+    // MARK: Sockets and deadlines
 
-extension Sandbox {
     package var sockets: Int { control.withLock { $0.sockets } }
 
-    /// Keeps the sandbox from expiring while a socket is open.
     func pinSocket() { control.withLock { $0.sockets += 1 } }
 
     /// Lets it expire again, counting from now.
@@ -231,16 +229,13 @@ extension Sandbox {
     package func adoptLoadedVendors() { passDeadlines() }
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
 
-    /// Closes all sockets and releases all waiters, since the sandbox can no longer be named.
     func end() {
         for vendor in vendors { vendor.end() }
         journal.end()
     }
-}
 
-// MARK: - Keeping
+    // MARK: Keeping
 
-extension Sandbox {
     /// Notes that what it holds now is being read, so that the next change counts as a new one.
     ///
     /// - Returns: whether it may have changed since the last time.
@@ -249,11 +244,9 @@ extension Sandbox {
 
     /// Undoes ``takeChanges()``, since what was read could not be kept. The keeper already knows.
     package func returnChanges() { changes.putBack() }
-}
 
-// MARK: - Faults and scenarios
+    // MARK: Faults and scenarios
 
-extension Sandbox {
     package var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
 
     /// Replaces the armed faults; each counts calls from now on.
@@ -266,7 +259,6 @@ extension Sandbox {
         alter { $0.interventions.activate(scenarios) }
     }
 
-    /// Activates scenarios that a reset activates again.
     func activateInitially(_ scenarios: [Scenario]) {
         control.withLock { control in
             control.initialScenarios = scenarios.map(\.name)
@@ -305,7 +297,6 @@ extension Sandbox {
         return minted
     }
 
-    /// Counts an exchange in every fault and scenario of its vendor, and decides its outcome.
     @usableFromInline
     func intervene(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         alter { $0.interventions.decide(matchContext, vendor: vendor, route: route) }

@@ -1,12 +1,6 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// The sandboxes of a server; each is created when it is first named.
 public final class SandboxDirectory: Sendable {
     private let inForce: VendorsInForce
@@ -60,11 +54,9 @@ public final class SandboxDirectory: Sendable {
         standardPlace = Mutex(
             StandardPlace(
                 sandbox: Sandbox(
-                    SandboxIdentity(
-                        name: SandboxName.standard, start: start, isSeeded: settings.seed != nil,
-                        publicBase: PublicBase(of: publicBase), describesReading: settings.describesReading),
-                    inForce: inForce, settings: settings, journal: Journal(limits: journalLimits, total: journals),
-                    timeToLive: nil, timer: timer, census: census, keeper: keeper, machine: machine),
+                    SandboxName.standard, start, publicBase, inForce: inForce, settings: settings,
+                    journal: Journal(limits: journalLimits, total: journals), timeToLive: nil, timer: timer,
+                    census: census, keeper: keeper, machine: machine),
                 isOpen: keeper == nil))
         if limits.timeToLive != nil { startSweeping() }
     }
@@ -72,10 +64,8 @@ public final class SandboxDirectory: Sendable {
     /// A fresh sandbox, which nobody can name yet.
     private func make(_ name: String) -> Sandbox {
         Sandbox(
-            SandboxIdentity(
-                name: name, start: start, isSeeded: settings.seed != nil, publicBase: PublicBase(of: publicBase),
-                describesReading: settings.describesReading),
-            inForce: inForce, settings: settings, journal: Journal(limits: journalLimits, total: journals),
+            name, start, publicBase, inForce: inForce, settings: settings,
+            journal: Journal(limits: journalLimits, total: journals),
             timeToLive: name == SandboxName.standard ? nil : limits.timeToLive, timer: timer, census: census,
             keeper: keeper, machine: machine)
     }
@@ -88,9 +78,6 @@ public final class SandboxDirectory: Sendable {
         guard let sandbox = opened(name), !sandbox.isSealed, keeper.mayAnswer(in: sandbox) else { return nil }
         return sandbox
     }
-
-    /// Whether the sandbox of that name must be fetched before anybody uses it.
-    package func mustFetch(_ name: String) -> Bool { keeper != nil && ready(name) == nil }
 
     package var isKept: Bool { keeper != nil }
 
@@ -136,7 +123,7 @@ public final class SandboxDirectory: Sendable {
                 return try fetch(name)
             } catch {
                 guard error.news != nil, DispatchTime.now() < end else { throw error }
-                usleep(20_000)
+                SandboxClock.block(microseconds: 20_000)
             }
         }
     }
@@ -155,7 +142,8 @@ public final class SandboxDirectory: Sendable {
             let old = sandboxes[name]
             // Another call was faster; the timers of the one made here must not stay.
             if let old, !old.isExpired(at: machine()) { return (old, [fresh]) }
-            let dropped = sandboxes.count >= limits.capacity ? Self.dropOldest(&sandboxes) : []
+            let oldest = sandboxes.count >= limits.capacity ? Self.oldest(of: sandboxes) : []
+            let dropped = oldest.compactMap { sandboxes.removeValue(forKey: $0.name) }
             sandboxes[name] = fresh
             return (fresh, old.map { dropped + [$0] } ?? dropped)
         }
@@ -205,11 +193,6 @@ public final class SandboxDirectory: Sendable {
         if !oldest.isEmpty { handOver(oldest) }
     }
 
-    /// FNV-1a of 64 bits, the same in every process.
-    package static func hash(_ name: String) -> UInt64 {
-        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
-
     package func existing(_ name: String) -> Sandbox? {
         if name == SandboxName.standard { return standard }
         guard let sandbox = sandboxes.withLock({ $0[name] }), !sandbox.isExpired(at: machine()) else { return nil }
@@ -250,20 +233,14 @@ public final class SandboxDirectory: Sendable {
         return wasKnown
     }
 
-    /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every new one.
-    private static func dropOldest(_ sandboxes: inout [String: Sandbox]) -> [Sandbox] {
-        oldest(of: sandboxes).compactMap { sandboxes.removeValue(forKey: $0.name) }
-    }
-
+    /// A hundredth of the sandboxes at once, so that a full directory does not search for every new one.
     private static func oldest(of sandboxes: [String: Sandbox]) -> [Sandbox] {
         sandboxes.values.map { (sandbox: $0, lastUsed: $0.lastUsed) }
             .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100)).map(\.sandbox)
     }
-}
 
-// MARK: - Time to live
+    // MARK: Time to live
 
-extension SandboxDirectory {
     /// Sets the time to live of the sandbox of that name, created if there is none; `nil` for no expiry.
     ///
     /// The standard sandbox never expires.
@@ -275,9 +252,7 @@ extension SandboxDirectory {
         return sandbox
     }
 
-    /// Drops the expired sandboxes.
-    ///
-    /// They can no longer be named; this frees their memory.
+    /// Drops the expired sandboxes. They can no longer be named; this frees their memory.
     func sweep() {
         let moment = machine()
         // Dropped sandboxes are destroyed after unlocking.

@@ -11,7 +11,6 @@ public struct SandboxIdentity: Sendable, Hashable {
     public let start: String
     /// Whether the digits come from a seed, so that an earlier start may have had the same.
     public let isSeeded: Bool
-    /// The address under which clients reach the server.
     public let publicBase: PublicBase
     /// Whether the journal keeps all names that were asked for, of every request.
     let describesReading: Bool
@@ -24,12 +23,14 @@ public struct SandboxIdentity: Sendable, Hashable {
         (self.isSeeded, self.publicBase) = (isSeeded, publicBase)
     }
 
+    /// Its addresses, one for each way in which clients name it.
+    package var addresses: [String] { publicBase.addresses(of: name) }
+
     package static func drawStart(seed: UInt64?) -> String { String(IdentifierSource(seed: seed).uuid().prefix(8)) }
 }
 
 /// The name of a sandbox: 1 to 63 lowercase letters, digits and hyphens, so that it can also be a host label.
 public enum SandboxName {
-    /// The sandbox of requests that name none.
     public static let standard = "default"
 
     package static let pattern = "^[a-z0-9-]{1,63}$"
@@ -168,7 +169,6 @@ public final class PublicBase: Sendable {
         return nil
     }
 
-    /// The same scheme and port with the host `NAME.localhost`.
     private static func host(of sandbox: String, at text: String) -> String {
         guard let start = text.firstRange(of: "://")?.upperBound else { return text }
         let authority = text[start...]
@@ -185,7 +185,6 @@ extension PublicBase: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// How many sandboxes may exist, and how long each may stay unused.
 package struct SandboxLimits: Sendable {
     /// The default maximum besides the standard one.
     package static let standardCapacity = 20_000

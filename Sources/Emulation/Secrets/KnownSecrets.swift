@@ -213,7 +213,6 @@ public struct SecretLedger: Sendable {
         entries.append((Generation.next(), text))
     }
 
-    /// The number of the newest secret; 0 when there is none.
     var latest: Int { entries.last?.number ?? 0 }
 
     func texts(after number: Int) -> [String] { entries.reversed().prefix { $0.number > number }.map(\.text) }

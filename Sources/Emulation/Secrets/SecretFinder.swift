@@ -71,9 +71,7 @@ struct SecretFinder {
         default: false
         }
     }
-}
 
-extension SecretFinder {
     /// Adds the parts that make compact tokens valid: the signature of a JWS, everything but the header of a JWE.
     ///
     /// A token is recognized by a part that decodes to the beginning of a JSON object, so garbled and truncated ones
@@ -147,20 +145,7 @@ extension SecretFinder {
         while end < bytes.count, bytes[end].isBase64 && !(isPath && bytes[end] == UInt8(ascii: "/")) { end += 1 }
         return end
     }
-}
 
-extension UInt8 {
-    var isBase64URL: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
-
-    /// Whether the byte is a character of either base64 alphabet, including padding.
-    var isBase64: Bool {
-        isBase64URL || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
-    }
-
-    var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
-}
-
-extension SecretFinder {
     private static let privateWord = Array("PRIVATE".utf8)
     private static let keyWord = Array("KEY".utf8)
 
@@ -199,6 +184,17 @@ extension SecretFinder {
     }
 
     private func longestRun(_ bytes: ArraySlice<UInt8>) -> Int { bytes.split { !$0.isBase64 }.map(\.count).max() ?? 0 }
+}
+
+extension UInt8 {
+    var isBase64URL: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
+
+    /// Whether the byte is a character of either base64 alphabet, including padding.
+    var isBase64: Bool {
+        isBase64URL || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
+    }
+
+    var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
 
 /// A string without its percent escapes that knows the origin of each of its bytes.

@@ -11,7 +11,6 @@ struct LiveState: Sendable {
     @usableFromInline var armed: Moment?
     /// Counts replacements of the state; a handshake from an earlier era opens nothing.
     @usableFromInline private(set) var era = 0
-    /// Whether the sandbox is gone.
     private(set) var isOver = false
 
     private let alarm: Alarm
@@ -26,14 +25,12 @@ struct LiveState: Sendable {
         arm(deadline)
     }
 
-    /// Sets the alarm, replacing any earlier setting.
     mutating func arm(_ deadline: Moment?) {
         if armed == nil, deadline == nil { return }
         armed = isOver ? nil : deadline
         alarm.set(armed, for: vendor)
     }
 
-    /// Closes all sockets, since their state is gone.
     mutating func clear(_ closure: WebSocketClosure) {
         era += 1
         for socket in registry.removeAll() { socket.close(closure) }
@@ -67,9 +64,7 @@ struct SocketRegistry: Sendable {
         for topic in entry.topics { audiences[topic, default: []].insert(socket) }
     }
 
-    /// Removes a socket that has ended.
-    ///
-    /// - Returns: its entry; `nil` when it was already removed.
+    /// Removes a socket that has ended, and returns its entry; `nil` when it was already removed.
     mutating func remove(_ socket: WebSocket) -> OpenSocket? {
         guard let entry = sockets.removeValue(forKey: socket) else { return nil }
         hide(socket, at: entry.topics)
@@ -134,16 +129,11 @@ final class DeadlineTimer: Sendable {
         let vendor: Int
     }
 
-    private struct Booking {
-        let number: Int
-        let alarm: Alarm
-    }
-
     private struct State {
-        var due = DueHeap()
-        /// The bookings by alarm and vendor; a heap entry with any other number was cancelled.
-        var bookings: [Key: Booking] = [:]
-        var keys: [Int: Key] = [:]
+        var due = DueHeap<Moment, Int>()
+        /// What is booked by its number; a heap entry with any other number was cancelled.
+        var bookings: [Int: (alarm: Alarm, vendor: Int)] = [:]
+        var numbers: [Key: Int] = [:]
         var lastNumber = 0
         var source: (any DispatchSourceTimer)?
         var armed: Moment?
@@ -160,14 +150,14 @@ final class DeadlineTimer: Sendable {
     func set(_ moment: Moment?, for alarm: Alarm, _ vendor: Int) {
         let key = Key(alarm: ObjectIdentifier(alarm), vendor: vendor)
         state.withLock { state in
-            if let old = state.bookings.removeValue(forKey: key) { state.keys[old.number] = nil }
+            if let old = state.numbers.removeValue(forKey: key) { state.bookings[old] = nil }
             guard let moment else { return }
             state.lastNumber += 1
-            state.bookings[key] = Booking(number: state.lastNumber, alarm: alarm)
-            state.keys[state.lastNumber] = key
+            state.bookings[state.lastNumber] = (alarm, vendor)
+            state.numbers[key] = state.lastNumber
             state.due.insert(moment, state.lastNumber)
             // Cancelled entries stay until their time, unless they become the majority.
-            if state.due.count > 2 * state.keys.count + 64 { state.due.keep { state.keys[$0] != nil } }
+            if state.due.count > 2 * state.bookings.count + 64 { state.due.keep { state.bookings[$0] != nil } }
             arm(&state)
         }
     }
@@ -196,11 +186,10 @@ final class DeadlineTimer: Sendable {
         let due = state.withLock { state in
             var due: [(Alarm, Int)] = []
             state.armed = nil
-            while let number = state.due.removeFirst(until: now) {
-                guard let key = state.keys.removeValue(forKey: number),
-                    let booking = state.bookings.removeValue(forKey: key)
-                else { continue }
-                due.append((booking.alarm, key.vendor))
+            while let (_, number) = state.due.removeFirst(until: now) {
+                guard let (alarm, vendor) = state.bookings.removeValue(forKey: number) else { continue }
+                state.numbers[Key(alarm: ObjectIdentifier(alarm), vendor: vendor)] = nil
+                due.append((alarm, vendor))
             }
             arm(&state)
             return due
@@ -210,52 +199,7 @@ final class DeadlineTimer: Sendable {
     }
 }
 
-/// Numbers by due moment, earliest first.
-struct DueHeap {
-    private var entries: [(moment: Moment, number: Int)] = []
-
-    var count: Int { entries.count }
-    var first: Moment? { entries.first?.moment }
-
-    mutating func insert(_ moment: Moment, _ number: Int) {
-        entries.append((moment, number))
-        var index = entries.count - 1
-        while index > 0, entries[index].moment < entries[(index - 1) / 2].moment {
-            entries.swapAt(index, (index - 1) / 2)
-            index = (index - 1) / 2
-        }
-    }
-
-    mutating func removeFirst(until moment: Moment) -> Int? {
-        guard let first = entries.first, first.moment <= moment else { return nil }
-        entries.swapAt(0, entries.count - 1)
-        entries.removeLast()
-        sink(from: 0)
-        return first.number
-    }
-
-    mutating func keep(_ isKept: (Int) -> Bool) {
-        let kept = entries.filter { isKept($0.number) }
-        entries = []
-        for entry in kept { insert(entry.moment, entry.number) }
-    }
-
-    private mutating func sink(from start: Int) {
-        var index = start
-        while true {
-            let children = [2 * index + 1, 2 * index + 2].filter { $0 < entries.count }
-            guard let least = children.min(by: { entries[$0].moment < entries[$1].moment }),
-                entries[least].moment < entries[index].moment
-            else { return }
-            entries.swapAt(index, least)
-            index = least
-        }
-    }
-}
-
-/// Wakes a sandbox when something in it is due by its clock.
-///
-/// Created before the sandbox, whose stores hold it.
+/// Wakes a sandbox when something in it is due by its clock. Created before the sandbox, whose stores hold it.
 public final class Alarm: Sendable {
     private struct Owner {
         weak var sandbox: Sandbox?
@@ -268,7 +212,7 @@ public final class Alarm: Sendable {
 
     func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
 
-    private var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
+    var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
 
     /// Sets when the vendor's deadlines are checked next; `nil` cancels that.
     ///

@@ -6,9 +6,7 @@ public import Wire
 /// A vendor's context for an event on one of its sockets.
 public struct SocketCall<V: Vendor>: Sendable {
     public let vendor: V
-    /// What the vendor remembers about the socket.
     public let label: V.SocketLabel
-    /// The moment of the event, by the sandbox's clock.
     public let moment: Moment
     public let identifiers: IdentifierSource
     public let switches: V.Switches
@@ -179,6 +177,18 @@ public final class SocketLog: Sendable {
         package let byteCount: Int
         package let notes: [Finding]
         fileprivate let cause: FrameCause?
+
+        fileprivate func json(_ body: ([UInt8]) -> JSON) -> JSON {
+            let shown: JSON =
+                switch message {
+                case .text(let text)?: body(Array(text.utf8))
+                case .binary?, nil: .string("(\(byteCount) bytes)")
+                }
+            return [
+                "from": .string(isReceived ? "client" : "server"), "at": .string(moment.rfc3339), "message": shown,
+                "findings": .array(notes.map(\.json)), "cause": cause?.entry.map { JSON($0) } ?? .null,
+            ]
+        }
     }
 
     private struct Content {
@@ -220,7 +230,6 @@ public final class SocketLog: Sendable {
         content.withLock { content in content.notes += notes.prefix(Self.mostNotes - content.notes.count) }
     }
 
-    /// The vendor's remarks on the opening and the end.
     package var notes: [Finding] { content.withLock { $0.notes } }
 
     func closed(_ closure: WebSocketClosure, at moment: Moment) {
@@ -250,9 +259,7 @@ public final class SocketLog: Sendable {
     private static func cost(_ frame: Frame) -> Int {
         frameCost + (frame.message == nil ? 0 : frame.byteCount) + noteCost * frame.notes.count
     }
-}
 
-extension SocketLog {
     /// - Parameter body: renders the bytes of an exchange.
     func json(_ body: ([UInt8]) -> JSON) -> JSON {
         let content = content.withLock { $0 }
@@ -266,20 +273,6 @@ extension SocketLog {
             "received": JSON(content.received), "sent": JSON(content.sent), "closed": closed ?? .null,
             "findings": .array(content.notes.map(\.json)),
             "frames": .array(content.frames.map { $0.json(body) }),
-        ]
-    }
-}
-
-extension SocketLog.Frame {
-    fileprivate func json(_ body: ([UInt8]) -> JSON) -> JSON {
-        let shown: JSON =
-            switch message {
-            case .text(let text)?: body(Array(text.utf8))
-            case .binary?, nil: .string("(\(byteCount) bytes)")
-            }
-        return [
-            "from": .string(isReceived ? "client" : "server"), "at": .string(moment.rfc3339), "message": shown,
-            "findings": .array(notes.map(\.json)), "cause": cause?.entry.map { JSON($0) } ?? .null,
         ]
     }
 }

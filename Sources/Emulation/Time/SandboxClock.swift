@@ -35,6 +35,9 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         return Moment(unixSeconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
+    /// Blocks the thread for so long by the machine's clock.
+    static func block(microseconds: UInt32) { usleep(microseconds) }
+
     /// The time this clock shows: a running one stops at the end of the last year that has a text form.
     package var now: Moment {
         switch mode {
@@ -128,9 +131,7 @@ public struct Moment: Sendable, Hashable, Comparable {
     public static func - (moment: Moment, duration: Duration) -> Moment {
         Moment(unixSeconds: moment.unixSeconds - duration.inSeconds)
     }
-}
 
-extension Moment {
     /// The range that a clock may show; text forms of times are undefined beyond it.
     public static let representable = Moment(unixSeconds: 0)...Moment(unixSeconds: 253_402_300_799)
 
@@ -162,20 +163,12 @@ extension Moment {
     public var rfc3339: String { UnixTime.text(of: unixSeconds, alwaysShowsMilliseconds: true) }
 }
 
-extension Duration {
-    package var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
-}
-
 /// A date and time as written, strictly by RFC 3339 section 5.6; leap seconds are rejected.
 ///
 /// Parsed by hand: the library's parser turns 30 February into March and stops at the first unknown byte. A regular
 /// expression takes a hundred times as long, and some requests contain thousands of times.
 public struct RFC3339Time: Sendable, Hashable {
     public let text: String
-    /// Seconds since 1970-01-01T00:00:00Z.
     public let unixSeconds: Double
 
     public static let epoch = RFC3339Time(text: "1970-01-01T00:00:00Z", unixSeconds: 0)
@@ -184,7 +177,7 @@ public struct RFC3339Time: Sendable, Hashable {
 
     /// Parses a string; `nil` when it is not an existing date and time.
     public init?(_ text: String) {
-        var rest = Digits(Array(text.utf8)[...])
+        var rest = Array(text.utf8)[...]
         guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
             let day = rest.number(2), rest.take("T") || rest.take("t"), let hour = rest.number(2), rest.take(":"),
             let minute = rest.number(2), rest.take(":"), let second = rest.number(2), let fraction = rest.fraction(),
@@ -212,37 +205,31 @@ public struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-private struct Digits {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ text: ArraySlice<UInt8>) { rest = text }
-
-    var isEmpty: Bool { rest.isEmpty }
-
-    mutating func take(_ sign: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: sign) else { return false }
-        rest.removeFirst()
+extension ArraySlice<UInt8> {
+    fileprivate mutating func take(_ sign: Unicode.Scalar) -> Bool {
+        guard first == UInt8(ascii: sign) else { return false }
+        removeFirst()
         return true
     }
 
     /// A number of exactly that many digits.
-    mutating func number(_ count: Int) -> Int? {
-        let digits = rest.prefix(count)
-        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        rest = rest.dropFirst(count)
+    fileprivate mutating func number(_ count: Int) -> Int? {
+        let digits = prefix(count)
+        guard digits.count == count, digits.allSatisfy({ $0.isDigit }) else { return nil }
+        self = dropFirst(count)
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     /// A fraction of a second including its dot, or 0 without one.
-    mutating func fraction() -> Double? {
+    fileprivate mutating func fraction() -> Double? {
         guard take(".") else { return 0 }
-        let digits = rest.prefix { (0x30...0x39).contains($0) }
-        rest = rest.dropFirst(digits.count)
+        let digits = prefix { $0.isDigit }
+        self = dropFirst(digits.count)
         return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
     }
 
     /// The offset from UTC in seconds.
-    mutating func offset() -> Int? {
+    fileprivate mutating func offset() -> Int? {
         if take("Z") || take("z") { return 0 }
         let sign = take("-") ? -1 : take("+") ? 1 : 0
         guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
@@ -253,6 +240,17 @@ private struct Digits {
 }
 
 extension Duration {
+    package var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    /// In seconds, such as `0.25s`.
+    var text: String {
+        let seconds = inSeconds
+        return Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
+    }
+
     private static let unitsInSeconds: [(suffix: String, seconds: Double)] = [
         ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86400),
     ]

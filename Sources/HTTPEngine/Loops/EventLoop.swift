@@ -23,7 +23,9 @@ final class EventLoop {
     private var connections: [Connection?] = []
     private var openCount = 0
     private var nextIdentifier: UInt64 = 0
-    private var timers = TimerHeap()
+    /// Timers of connections. When a deadline moves back, the old entry stays and is renewed when it fires, so that a
+    /// request does not cost an entry.
+    private var timers = DueHeap<MonotonicTime, (descriptor: Int32, connection: UInt64)>()
     private var unfinished: [Connection] = []
     /// Connections whose answers of this round are not sent yet.
     private var answered: [Connection] = []
@@ -156,8 +158,8 @@ extension EventLoop {
     }
 
     private func fireTimers() {
-        while let entry = timers.takeDue(at: now) {
-            connection(entry.descriptor, entry.connection)?.timerFired(set: entry.moment, self)
+        while let (moment, timer) = timers.removeFirst(until: now) {
+            connection(timer.descriptor, timer.connection)?.timerFired(set: moment, self)
         }
         guard let stopDeadline, stopDeadline <= now else { return }
         for connection in connections { connection.map(close) }
@@ -166,7 +168,7 @@ extension EventLoop {
     /// How long the loop may wait, in milliseconds; `nil` if only an event can wake it.
     private var patience: Int32? {
         guard unfinished.isEmpty else { return 0 }
-        var next = timers.earliest
+        var next = timers.first
         for other in [stopDeadline, acceptor?.resumption] {
             if let other { next = next.map { min($0, other) } ?? other }
         }
@@ -200,9 +202,7 @@ extension EventLoop {
 
     /// Sets a timer for a connection.
     func remind(_ connection: Connection, at moment: MonotonicTime) {
-        timers.insert(
-            TimerHeap.Entry(
-                moment: moment, descriptor: connection.descriptor, connection: connection.identifier))
+        timers.insert(moment, (connection.descriptor, connection.identifier))
     }
 
     /// The frame of a message that usually goes to many sockets, one after the other.

@@ -71,11 +71,11 @@ extension ControlAPI {
 
     static func deleteSandbox(_ call: ControlCall) -> Answer {
         let name = call.parameters["name"]
-        let emulator = call.emulator
-        let isKnown = emulator.sandboxes.existing(name) != nil
+        let (emulator, sandboxes) = (call.emulator, call.emulator.sandboxes)
+        let isKnown = sandboxes.existing(name) != nil
         // Off the event loop: destroying a sandbox takes as long as creating it.
         let remove = { @Sendable () -> Answer in call.reading { removed(name, isKnown, emulator) } }
-        guard emulator.sandboxes.mustFetch(name), SandboxName.isValid(name) else { return remove() }
+        guard sandboxes.isKept, sandboxes.ready(name) == nil, SandboxName.isValid(name) else { return remove() }
         return .deferred { await emulator.fetching(name) { _ in remove() } }
     }
 

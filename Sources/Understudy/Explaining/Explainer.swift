@@ -164,17 +164,6 @@ package struct Explainer: Sendable {
     }
 }
 
-extension JSON {
-    fileprivate func replacing(_ text: String, with other: String) -> JSON {
-        switch self {
-        case .string(let own): .string(own.replacing(text, with: other))
-        case .array(let elements): .array(elements.map { $0.replacing(text, with: other) })
-        case .object(let object): .object(JSONObject(object.map { ($0.name, $0.value.replacing(text, with: other)) }))
-        case .null, .bool, .number: self
-        }
-    }
-}
-
 /// What the rules say about a call that a real server answered.
 struct Explanation {
     /// How likely a failure is the reason for the answer, the likeliest first.

@@ -124,12 +124,7 @@ struct BloomreachEventExpectation {
         if let atMost, let node = entry["at_most"], atMost < minimum {
             throw node.problem("at_most is \(atMost), and at_least \(minimum); nothing can be both")
         }
-        bounds = Self.bounds(minimum, maximum)
-    }
-
-    private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
-        guard let maximum else { return "at least \(minimum)" }
-        return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
+        bounds = JournalExpectation.bounds(minimum, maximum)
     }
 
     /// The data to check an expectation against.

@@ -92,7 +92,7 @@ extension Okta {
             source: "guide:session-cookie; POST ours", handler: redirectWithSession),
         ofPage.route("session.own", .get(ownSession), handler: readSession),
         ofPage.route("session.own.end", .delete(ownSession), handler: endSession),
-        ofPage.route("session.own.refresh", .post(ownSession + "/lifecycle/refresh"), handler: refreshSession),
+        ofPage.route("session.own.refresh", .post(ownSession + "/lifecycle/refresh"), handler: readSession),
         ofPage.route("user.own", .get("/api/v1/users/me"), source: "pysdk, links of a session", handler: getOwnUser),
     ]
 
@@ -221,7 +221,7 @@ extension Okta {
         group("okta.sessions.read").route("session.get", .get(session), handler: readSession),
         group("okta.sessions.manage").route("session.end", .delete(session), handler: endSession),
         group("okta.sessions.manage").route(
-            "session.refresh", .post(session + "/lifecycle/refresh"), handler: refreshSession),
+            "session.refresh", .post(session + "/lifecycle/refresh"), handler: readSession),
     ]
 
     private static let factors = user + "/factors"

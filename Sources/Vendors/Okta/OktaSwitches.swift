@@ -5,7 +5,7 @@ struct OktaSwitches: VendorSwitches {
     enum ValidatorProfile: String, CaseIterable { case documented, observed }
     enum SSWSProfile: String, CaseIterable { case oktaVerify = "okta-verify", devices }
     enum AccessTokenSubject: String, CaseIterable { case login, userID = "user-id" }
-    enum LoginMode: String, CaseIterable { case auto, page }
+    enum LoginMode: String, CaseIterable, RecordValue { case auto, page }
     enum KeysCacheControl: String, CaseIterable { case long, short, none }
     enum OffOn: String, CaseIterable { case off, on }
     enum PKCE: String, CaseIterable { case perClient = "per-client", always, never }

@@ -105,6 +105,18 @@ struct OktaJudgement: Sendable {
         else { throw OktaTokenError(findings, list.refusals(on: facts, outcomes).first) }
         return VerifiedToken(text: facts.token.text, header: header, claims: claims, keyOrigin: origin)
     }
+
+    fileprivate var verdict: CheckerVerdict {
+        do throws(OktaTokenError) {
+            let token = try result()
+            return CheckerVerdict(
+                isUsable: true, summary: "valid, by the key of: \(token.keyOrigin.rawValue)", result: token.members,
+                findings: findings, showsFindings: false)
+        } catch {
+            return CheckerVerdict(
+                isUsable: false, summary: "not valid, \(error)", result: error.members, findings: error.findings)
+        }
+    }
 }
 
 extension OktaTokenError {
@@ -180,7 +192,7 @@ extension TokenChecker {
             JSONObject(settings.claims.map { ($0.name, .null) }).duplicateNames.first
                 .map { "the claim \($0) is given twice." }
                 ?? OktaTokenValidator.problem(
-                    with: OktaValidatorOptions(settings), keys: OktaKeys(settings, nil), profile: settings.profile)
+                    with: OktaValidatorOptions(settings), keys: OktaKeys(settings.key, nil), profile: settings.profile)
         },
         check: { token, moment, settings in
             OktaJudge(settings, nil).judgement(token.bytes, at: moment).verdict
@@ -192,21 +204,8 @@ extension TokenChecker {
 
 extension OktaJudge {
     fileprivate init(_ settings: CheckerSettings, _ fetch: OktaKeys.Fetch?) {
-        self.init(options: OktaValidatorOptions(settings), keys: OktaKeys(settings, fetch), profile: settings.profile)
-    }
-}
-
-extension OktaJudgement {
-    fileprivate var verdict: CheckerVerdict {
-        do throws(OktaTokenError) {
-            let token = try result()
-            return CheckerVerdict(
-                isUsable: true, summary: "valid, by the key of: \(token.keyOrigin.rawValue)", result: token.members,
-                findings: findings, showsFindings: false)
-        } catch {
-            return CheckerVerdict(
-                isUsable: false, summary: "not valid, \(error)", result: error.members, findings: error.findings)
-        }
+        self.init(
+            options: OktaValidatorOptions(settings), keys: OktaKeys(settings.key, fetch), profile: settings.profile)
     }
 }
 
@@ -217,19 +216,6 @@ extension OktaValidatorOptions {
             checksExpiry: settings.checksExpiry, checksIssuedAt: settings.checksIssuedAt, leeway: settings.leeway,
             clientID: settings.clientID, scopes: settings.scopes, type: settings.type,
             claims: Dictionary(settings.claims) { $1 })
-    }
-}
-
-extension OktaKeys {
-    fileprivate init(_ settings: CheckerSettings, _ fetch: Fetch?) {
-        let source: Source =
-            switch settings.key {
-            case .jwk(let jwk): .jwk(jwk)
-            case .rsa(let key): .rsa(key)
-            case .set(let keys): .set(keys)
-            case nil: .discovery
-            }
-        self.init(source, OktaKeyCache(), fetch)
     }
 }
 
@@ -277,9 +263,7 @@ public enum OktaTokenFailure: String, VendorFailure {
     case noKey = "jwt-no-key"
     /// A request for keys timed out, or its connection was lost.
     case offline = "jwt-offline"
-}
 
-extension OktaTokenFailure {
     /// The case of the validator page's `OktaJWTValidationError`, which it also prints as `OktaJWTValidatinoError`;
     /// `nil` where it has none.
     ///

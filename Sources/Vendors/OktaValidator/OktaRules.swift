@@ -11,10 +11,7 @@ struct OktaRules {
     ///
     /// Source: RS256 documented, validator page; the others observed, jwt.
     static func algorithms(_ profile: BehaviourProfile) -> [Algorithm] {
-        switch profile {
-        case .documented: [.rs256]
-        case .observed: [.rs256, .rs384, .rs512]
-        }
+        profile == .documented ? [.rs256] : [.rs256, .rs384, .rs512]
     }
 
     /// Seconds of grace. Source: 3000 documented, validator page; none observed, jwt.
@@ -103,13 +100,12 @@ struct OktaRules {
         guard let signature = facts.signature else { return .notJudged }
         return finding.take(signature) ?? signature.outcome
     }
-}
 
-/// The rules about issuer, audience and the claims that name a client.
-extension OktaRules {
+    // MARK: - Issuer, audience and the claims that name a client
+
     private static let source = "validator page, Validation Options"
 
-    var issuer: OktaRule {
+    private var issuer: OktaRule {
         OktaRule(
             "issuer", expects: .text("iss equal to the option issuer"), source: Self.source, orFail: .issuer,
             because: { facts in
@@ -198,6 +194,63 @@ extension OktaRules {
             return finding.judge(claims[facts.scopeClaim].map(Fact.json) ?? .absent, facts.lacking(demanded).isEmpty)
         }
     }
+
+    // MARK: - Times, all by the same leeway
+
+    var times: [OktaRule] {
+        var rules: [OktaRule] = []
+        if checksExpiry {
+            rules.append(
+                time(
+                    "exp", "expiry", "exp, a number, not before now minus the leeway", orFail: .expired,
+                    orNone: .expiryMissing))
+        }
+        if profile == .documented {
+            rules.append(
+                time(
+                    "nbf", "not-before", "nbf, if present, a number, not after now plus the leeway",
+                    source: "validator page, JWT Verification", orFail: .notYetValid))
+        }
+        if checksIssuedAt {
+            rules.append(
+                time(
+                    "iat", "issued-at", "iat, a number, not after now plus the leeway", orFail: .issuedInFuture,
+                    orNone: .issuedAtMissing))
+        }
+        return rules
+    }
+
+    /// - Parameter missing: the failure without such a time, which the observed profile ignores; `nil` if the token may
+    ///   leave it out.
+    private func time(
+        _ claim: String, _ check: String, _ expected: String, source: String = Self.source,
+        orFail failure: OktaTokenFailure, orNone missing: OktaTokenFailure? = nil
+    ) -> OktaRule {
+        let (isEnd, isLenient) = (claim == "exp", profile == .observed)
+        let rules = TimeRules(leeway: leeway, required: missing != nil, acceptsLastSecond: true)
+        let grace = "\(isEnd ? "before" : "after") now, leeway \(Fact.seconds(leeway))"
+        return OktaRule(
+            check, expects: .text(expected), source: source, orFail: [failure] + [missing].compactMap(\.self),
+            by: { facts in
+                guard let moment = facts.token.date(claim).seconds() else {
+                    return Refusal(
+                        missing ?? failure, because: "\(facts.found(claim)), expected a number of seconds")
+                }
+                let distance = abs(moment - facts.moment.unixSeconds)
+                // Fractions matter near the moment only.
+                let seconds = distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()
+                return Refusal(
+                    failure, because: "\(claim) \(JSONNumber(moment)) is \(Fact.seconds(seconds)) \(grace)")
+            },
+            judge: { facts, finding in
+                if missing == nil, facts.token.date(claim).form == .absent { return nil }
+                if missing != nil, isLenient, facts.token.date(claim).seconds() == nil { return nil }
+                let now = facts.moment.unixSeconds
+                return isEnd
+                    ? facts.token.expiry(at: now, rules, &finding)
+                    : facts.token.notBefore(at: now, claim: claim, rules, &finding)
+            })
+    }
 }
 
 extension OktaValidatorFacts {
@@ -218,71 +271,4 @@ extension OktaValidatorFacts {
 extension String {
     /// The text without one slash at its end, as the shipped library takes issuer and audience.
     var withoutEndingSlash: String { utf8.last == UInt8(ascii: "/") ? String(dropLast()) : self }
-}
-
-/// The rules about times, all by the same leeway.
-extension OktaRules {
-    var times: [OktaRule] {
-        var rules: [OktaRule] = []
-        if checksExpiry { rules.append(expiry) }
-        if profile == .documented { rules.append(notBefore) }
-        if checksIssuedAt { rules.append(issuedAt) }
-        return rules
-    }
-
-    private func timeRules(required: Bool) -> TimeRules {
-        TimeRules(leeway: leeway, required: required, acceptsLastSecond: true)
-    }
-
-    /// The refusal by a time: that of a wrong moment, or that of none.
-    private func refusing(
-        _ claim: String, _ side: String, _ failure: OktaTokenFailure, orNone missing: OktaTokenFailure
-    ) -> @Sendable (OktaValidatorFacts) -> Refusal<OktaTokenFailure>? {
-        let grace = "leeway \(Fact.seconds(leeway))"
-        return { facts in
-            guard let moment = facts.token.date(claim).seconds() else {
-                return Refusal(missing, because: "\(facts.found(claim)), expected a number of seconds")
-            }
-            let distance = abs(moment - facts.moment.unixSeconds)
-            // Fractions matter near the moment only.
-            let seconds = distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()
-            return Refusal(
-                failure, because: "\(claim) \(JSONNumber(moment)) is \(Fact.seconds(seconds)) \(side) now, \(grace)")
-        }
-    }
-
-    private var expiry: OktaRule {
-        let (rules, isLenient) = (timeRules(required: true), profile == .observed)
-        return OktaRule(
-            "expiry", expects: .text("exp, a number, not before now minus the leeway"), source: Self.source,
-            orFail: [.expired, .expiryMissing], by: refusing("exp", "before", .expired, orNone: .expiryMissing),
-            judge: { facts, finding in
-                if isLenient, facts.token.date("exp").seconds() == nil { return nil }
-                return facts.token.expiry(at: facts.moment.unixSeconds, rules, &finding)
-            })
-    }
-
-    private var notBefore: OktaRule {
-        let rules = timeRules(required: false)
-        return OktaRule(
-            "not-before", expects: .text("nbf, if present, a number, not after now plus the leeway"),
-            source: "validator page, JWT Verification", orFail: [.notYetValid],
-            by: refusing("nbf", "after", .notYetValid, orNone: .notYetValid),
-            judge: { facts, finding in
-                guard facts.token.date("nbf").form != .absent else { return nil }
-                return facts.token.notBefore(at: facts.moment.unixSeconds, rules, &finding)
-            })
-    }
-
-    private var issuedAt: OktaRule {
-        let (rules, isLenient) = (timeRules(required: true), profile == .observed)
-        return OktaRule(
-            "issued-at", expects: .text("iat, a number, not after now plus the leeway"), source: Self.source,
-            orFail: [.issuedInFuture, .issuedAtMissing],
-            by: refusing("iat", "after", .issuedInFuture, orNone: .issuedAtMissing),
-            judge: { facts, finding in
-                if isLenient, facts.token.date("iat").seconds() == nil { return nil }
-                return facts.token.notBefore(at: facts.moment.unixSeconds, claim: "iat", rules, &finding)
-            })
-    }
 }

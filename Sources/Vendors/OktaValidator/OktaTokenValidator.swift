@@ -17,7 +17,6 @@ public import Tokens
 ///
 /// Source: documented, validator page; the order observed, jwt.
 public struct OktaTokenValidator: Sendable {
-    /// What is required of a token.
     public let options: OktaValidatorOptions
     public let keys: OktaKeys
     /// Whether it behaves as the validator page says, or as the shipped library.
@@ -47,15 +46,15 @@ public struct OktaTokenValidator: Sendable {
     ) -> String? {
         // The shipped library sets a JWK without `kid` aside.
         let areDiscovered =
-            switch keys.source {
-            case .rsa, .set: false
-            case .jwk(let jwk): profile == .observed && jwk["kid"] == nil
-            case .discovery: true
+            switch keys.given {
+            case .rsa?, .set?: false
+            case .jwk(let jwk)?: profile == .observed && jwk["kid"] == nil
+            case nil: true
             }
         if areDiscovered, options.issuer == nil {
             return "without the option issuer there is nowhere to discover keys; give it, a JWK or an RSA key."
         }
-        if case .rsa(let key) = keys.source, !key.kind.isRSA {
+        if case .rsa(let key)? = keys.given, !key.kind.isRSA {
             return "the key is an \(key.kind); expected an RSA key."
         }
         return options.problem
@@ -94,6 +93,12 @@ public struct VerifiedToken: Sendable {
     public let header: JSONObject
     public let claims: JSONObject
     public let keyOrigin: OktaKeyOrigin
+
+    public var json: JSON { .object(members) }
+
+    var members: JSONObject {
+        ["valid": true, "header": .object(header), "claims": .object(claims), "key": .string(keyOrigin.rawValue)]
+    }
 }
 
 public enum OktaKeyOrigin: String, Sendable {
@@ -138,14 +143,6 @@ public struct OktaTokenError: Error, Sendable, CustomStringConvertible {
             "valid": false, "error": .string(name), "seed": JSON(documentedName), "shipped": JSON(shippedName),
             "detail": .string(detail),
         ]
-    }
-}
-
-extension VerifiedToken {
-    public var json: JSON { .object(members) }
-
-    var members: JSONObject {
-        ["valid": true, "header": .object(header), "claims": .object(claims), "key": .string(keyOrigin.rawValue)]
     }
 }
 
@@ -215,9 +212,7 @@ public struct OktaValidatorOptions: Sendable, Hashable {
         }
         return nil
     }
-}
 
-extension OktaValidatorOptions {
     /// Creates options from a dictionary with the validator page's names: `issuer`, `audience`, `nonce`, `cid`, `scp`,
     /// `typ` and any other claim with a string, `exp` and `iat` with a boolean, `leeway` with a whole number of
     /// seconds.
@@ -272,5 +267,4 @@ extension OktaValidatorOptions {
     }
 }
 
-/// Why a dictionary is no set of options.
 struct OktaOptionProblem: Error, CustomStringConvertible { let description: String }

@@ -1,6 +1,7 @@
 package import Dispatch
 package import Emulation
 import HTTPEngine
+import JSON
 import Synchronization
 
 #if canImport(Darwin)
@@ -183,7 +184,7 @@ package final class PostgresStore: StateStore {
         }
     }
 
-    private func lane(of name: String) -> Lane { lanes[Int(SandboxDirectory.hash(name) % UInt64(lanes.count))] }
+    private func lane(of name: String) -> Lane { lanes[Int(Array(name.utf8).stableHash % UInt64(lanes.count))] }
 
     /// Releases those of these sandboxes that this server owns without knowing it, and returns the others.
     func releaseDoubtful(of wanted: [String]) throws(StoreProblem) -> [String] {

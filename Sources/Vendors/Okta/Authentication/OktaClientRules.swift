@@ -82,13 +82,12 @@ extension Okta {
                 finding?.note = "The id is in the place of the secret, and the secret in that of the id."
                 return finding.judge(.text("the secret of client \(owner.id)"), false)
             }
-            let outcome = finding.judge(.text(id), facts.client != nil)
-            if outcome == .failed {
+            if facts.client == nil {
                 let ids = facts.clients?.all.map(\.id) ?? []
                 let near = ids.lazy.compactMap { Nearest.difference(id, $0) }.first.map { $0 + ". " } ?? ""
                 finding?.note = "\(near)Known are \(ids.joined(separator: ", "))."
             }
-            return outcome
+            return finding.judge(.text(id), facts.client != nil)
         },
         Rule("client-method", "a method of the client", "codes; ref", orFail: .clientMethodWrong) { facts, finding in
             guard let client = facts.client, let method = facts.method else { return nil }
@@ -104,23 +103,21 @@ extension Okta {
             return finding.judge(facts.secret?.isEmpty == true ? .nothing("no secret") : .text("another secret"), false)
         },
     ]
-}
 
-/// The rules for client assertions (`client_secret_jwt`, `private_key_jwt`), in the order of Okta's checks.
-///
-/// Source: ref for the rules, codes for what follows when one is broken; the order is ours.
-extension Okta {
+    // MARK: - Client assertions (`client_secret_jwt`, `private_key_jwt`)
+
     private static let assertionRules =
-        [assertionType] + Rule.structure(orFail: .assertionMalformed) + assertionForm + assertionTimes
-
-    private static let assertionType = Rule(
-        "assertion-type", OktaClientFacts.assertionType, "RFC 7523 section 2.2; codes", orFail: .assertionTypeInvalid
-    ) { facts, finding in
-        guard facts.assertion != nil else { return nil }
-        return finding.judge(
-            facts.assertionType.map(Fact.text) ?? .nothing("no client_assertion_type"),
-            facts.assertionType?.hasSameBytes(as: OktaClientFacts.assertionType) == true)
-    }
+        [
+            Rule(
+                "assertion-type", OktaClientFacts.assertionType, "RFC 7523 section 2.2; codes",
+                orFail: .assertionTypeInvalid
+            ) { facts, finding in
+                guard facts.assertion != nil else { return nil }
+                return finding.judge(
+                    facts.assertionType.map(Fact.text) ?? .nothing("no client_assertion_type"),
+                    facts.assertionType?.hasSameBytes(as: OktaClientFacts.assertionType) == true)
+            }
+        ] + Rule.structure(orFail: .assertionMalformed) + assertionForm + assertionTimes
 
     private static let assertionForm = [
         Rule(.critical(), orFail: .assertionMalformed), Rule(.keyReferences),
@@ -150,13 +147,12 @@ extension Okta {
         Rule("assertion-key", "kid of a key of the client", "ref; without kid any key: ours", orFail: .assertionKey) {
             facts, finding in
             guard let client = facts.client, facts.method == .privateKeyJWT else { return nil }
-            let found = finding.judge(
-                facts.assertion?.header?["kid"].map(Fact.json) ?? .nothing("no kid"), !facts.keys.isEmpty)
-            if found == .failed {
+            if facts.keys.isEmpty {
                 let known = client.keys.compactMap { try? $0.read().id }
                 finding?.expected = known.isEmpty ? .text("a key, of which \(client.id) has none") : .anyOf(known)
             }
-            return found
+            return finding.judge(
+                facts.assertion?.header?["kid"].map(Fact.json) ?? .nothing("no kid"), !facts.keys.isEmpty)
         },
         Rule("secret-length", "a secret of 32 characters or more", "ref", orFail: .assertionSecretShort) {
             facts, finding in

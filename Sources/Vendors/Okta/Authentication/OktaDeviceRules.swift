@@ -20,17 +20,9 @@ enum OktaSSWS: Sendable {
             self = .absent
             return
         }
-        let scheme = text.prefix(4)
         let value = text.dropFirst(4).drop { $0 == " " }
-        guard !fields.isRepeated(.authorization) else {
-            self = .repeated
-            return
-        }
-        guard scheme.lowercased() == "ssws", !value.isEmpty else {
-            self = .other
-            return
-        }
-        self = .value(String(value))
+        let isOfScheme = text.prefix(4).lowercased() == "ssws" && !value.isEmpty
+        self = fields.isRepeated(.authorization) ? .repeated : isOfScheme ? .value(String(value)) : .other
     }
 
     var text: String? { if case .value(let text) = self { text } else { nil } }
@@ -82,13 +74,6 @@ struct OktaDeviceFacts: OktaRuleFacts {
         self.moment = moment
     }
 
-    mutating func find(_ call: OktaCall, in state: OktaState) {
-        let named = Path(
-            user: call.parameters["user"], factor: call.parameters["factor"],
-            transaction: call.parameters["transaction"])
-        find(named, of: call.arrival.sandbox, in: state)
-    }
-
     /// Finds the user, factor and transaction with these ids; the user may be named by login.
     mutating func find(_ named: Path, of sandbox: SandboxIdentity, in state: OktaState) {
         path = named
@@ -106,21 +91,11 @@ struct OktaDeviceFacts: OktaRuleFacts {
         if let id = compact?.claims?["jti"]?.string { isUsed = state.isUsed(.ssws, id, of: factor.id, at: moment) }
     }
 
-    var algorithms: [Algorithm] {
-        switch profile {
-        case .oktaVerify: [.rs256]
-        case .devices: [.rs256, .es256]
-        }
-    }
+    var algorithms: [Algorithm] { profile == .devices ? [.rs256, .es256] : [.rs256] }
 
     /// The longest life of a token in seconds; the validator page's sample truncates two readings of the clock, hence
     /// one more.
-    var longestLife: Double {
-        switch profile {
-        case .oktaVerify: 61
-        case .devices: 300
-        }
-    }
+    var longestLife: Double { profile == .devices ? 300 : 61 }
 }
 
 private typealias Rule = TokenRule<OktaDeviceFacts>
@@ -133,6 +108,24 @@ private let validatorPageAndDevices = "validator page; devices"
 /// The key comes before the claims, and the token before the transaction, so that a guess learns nothing (ours). Source
 /// of algorithm and claims: validator page; that all failures look the same: inferred from devices.
 extension Okta {
+    func authenticateDevice(
+        _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
+    ) {
+        let facts = OktaDeviceFacts(OktaSSWS(arrival.request.fields), accounts, arrival.switches, at: arrival.moment)
+        credentials.device = facts
+        credentials.compact = facts.compact
+        findings.judge(facts, by: Self.deviceFormRules)
+    }
+
+    func authorizeDevice(_ call: inout OktaCall, _ state: inout OktaState) {
+        guard var facts = call.credentials.device else { return }
+        let named = OktaDeviceFacts.Path(
+            user: call.parameters["user"], factor: call.parameters["factor"],
+            transaction: call.parameters["transaction"])
+        facts.find(named, of: call.arrival.sandbox, in: state)
+        call.findings.judge(facts, by: Self.deviceRules)
+    }
+
     /// What needs no state: that there is a token, its form and its algorithm.
     static let deviceFormRules = RuleList(
         [

@@ -23,7 +23,6 @@ final class OktaProof: Sendable {
         self.init(bytes: Array(bytes))
     }
 
-    /// The algorithm of the header, if it is an accepted one.
     var algorithm: Algorithm? { compact.namedAlgorithm(among: Self.algorithms) }
 
     /// The id with which each proof of a key is used once.
@@ -41,22 +40,16 @@ enum OktaProofKey: Sendable {
     private static let recent = RecentReadings<OktaProofKey>()
 
     static func of(_ token: CompactToken) -> OktaProofKey {
-        guard let header = token.header else { return .absent }
-        return recent.reading(of: token.bytes.prefix { $0 != UInt8(ascii: ".") }) { _ in OktaProofKey(header["jwk"]) }
-    }
-
-    private init(_ jwk: JSON?) {
-        guard let jwk else {
-            self = .absent
-            return
-        }
-        do throws(KeyError) {
-            let key = try VerificationKey.jwk(jwk)
-            // Only secrets have no thumbprint, and they are refused.
-            guard let thumbprint = key.thumbprint else { throw KeyError.sharedSecret }
-            self = .usable(key, thumbprint: thumbprint)
-        } catch {
-            self = .unusable(error)
+        guard let jwk = token.header?["jwk"] else { return .absent }
+        return recent.reading(of: token.bytes.prefix { $0 != UInt8(ascii: ".") }) { _ in
+            do throws(KeyError) {
+                let key = try VerificationKey.jwk(jwk)
+                // Only secrets have no thumbprint, and they are refused.
+                guard let thumbprint = key.thumbprint else { throw KeyError.sharedSecret }
+                return .usable(key, thumbprint: thumbprint)
+            } catch {
+                return .unusable(error)
+            }
         }
     }
 
@@ -106,6 +99,33 @@ struct OktaProofFacts: OktaRuleFacts {
 
     /// The addresses that `htu` may name: those of the request in each form in which clients select the sandbox.
     var addresses: [String] { sandbox.addresses.map { $0 + path } }
+
+    fileprivate func judge(_ boundKey: String, _ finding: inout Finding?) -> Finding.Outcome? {
+        guard let proof else { return nil }
+        finding?.expected = .text("the key with the thumbprint \(boundKey)")
+        guard let thumbprint = proof.key.thumbprint else { return .notJudged }
+        if finding != nil, let digest = try? Base64URL.decode(thumbprint.utf8) {
+            // A thumbprint is always base64url.
+            finding?.note = DerivedValue.mistake(in: boundKey, digest: digest)
+        }
+        return finding.judge(.text("the key with the thumbprint \(thumbprint)"), thumbprint.hasSameBytes(as: boundKey))
+    }
+
+    fileprivate func judgeKey(_ finding: inout Finding?) -> Finding.Outcome? {
+        guard let proof, proof.compact.header != nil else { return nil }
+        switch proof.key {
+        case .absent: return finding.judge(.nothing("no jwk"), false)
+        case .unusable(let error):
+            if error == .privateKey { finding?.note = "The private key is known to everybody who saw the proof." }
+            return finding.judge(.text("\(error)"), false)
+        case .usable(let key, _):
+            finding?.found = .text("\(key)")
+            // Another algorithm has a rule of its own.
+            guard let algorithm = proof.algorithm, !key.algorithms.contains(algorithm) else { return .passed }
+            finding?.note = "It cannot be used with \(algorithm.rawValue)."
+            return .failed
+        }
+    }
 }
 
 /// A proof that was judged as far as that is possible without the state.
@@ -148,7 +168,7 @@ extension Okta {
         var (facts, outcomes) = (check.facts, check.outcomes)
         facts.refreshKey = refreshKey
         let use = facts.proof.flatMap { OktaUsedID($0, at: call.moment) }
-        if let use, let earlier = state.usedIDs[use.key] { facts.isReplayed = earlier.until >= call.moment }
+        if let use { facts.isReplayed = state.isUsed(use.kind, use.id, of: use.owner, at: call.moment) }
         let nonce = facts.access == nil ? call.switches.tokenNonce : call.switches.resourceNonce
         if nonce == .require, facts.proof != nil { facts.nonces = state.proofNonces(at: call.moment, call.identifiers) }
         check.rules.judgeLater(&facts, &outcomes)
@@ -203,45 +223,173 @@ extension OktaUsedID {
     }
 }
 
-extension OktaCredentials {
-    /// The thumbprint of the key that the request proves to have; only valid once the call has passed its checks.
-    var proofKey: String? { proof?.facts.proof?.key.thumbprint }
-}
+private typealias Rule = TokenRule<OktaProofFacts>
 
-extension SandboxIdentity {
-    /// The addresses of the sandbox, one for each way in which clients name it.
-    var addresses: [String] { publicBase.addresses(of: name) }
-}
-
-/// An address on the web, reduced to what counts when two are compared: scheme, host, port and path.
+/// The rules of DPoP proofs, in the order of the checks.
 ///
-/// The case of scheme and host, the scheme's own port, query and fragment do not count (RFC 3986 section 6.2, RFC 9449
-/// section 4.3).
-struct OktaAddress: Hashable, Sendable {
-    /// Scheme, host and port as browsers write them in `Origin` (RFC 6454 section 6.2).
-    let origin: ExactText
-    /// Decoded, since clients escape other characters in a proof than on the wire (observed, pysdk); `/` for none.
-    let path: ExactText
+/// Source: the failures are documented (codes), the rules as well (guide:dpop, RFC 9449 section 4.3). The order is ours:
+/// the nonce comes before `jti`, since the first proof of the guide has none.
+enum OktaProofRules {
+    private static let rfc = "RFC 9449 section 4.3"
+    private static let rfcOfTokens = "RFC 9449 section 7.1"
 
-    /// Reads an address; `nil` unless it is an absolute one of http or https, without user information.
-    init?(_ text: String) {
-        guard let mark = text.firstRange(of: "://") else { return nil }
-        let scheme = text[..<mark.lowerBound].lowercased()
-        guard let port = Self.ports[scheme] else { return nil }
-        let rest = text[mark.upperBound...]
-        let end = rest.utf8.firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
-        var authority = rest[..<(end ?? rest.endIndex)].lowercased()
-        if authority.hasSuffix(port) {
-            authority.removeLast(port.count)
-        } else if authority.last == ":" {
-            authority.removeLast()
+    /// At the token endpoint.
+    static let tokens = RuleList(
+        [
+            Rule("proof-present", "one header field DPoP", "guide:dpop", orFail: .dpopMissing) { facts, finding in
+                finding.judge(.count(facts.lineCount), facts.lineCount > 0)
+            }
+        ] + form + binding + times,
+        later: [
+            nonce(source: "guide:dpop; switch dpop-nonce").when { $0.switches.tokenNonce == .require }
+        ] + use + [
+            Rule(
+                "proof-refresh-key", "the key that the refresh token is bound to", "guide:dpop", orFail: .dpopRefreshKey
+            ) { facts, finding in facts.refreshKey.flatMap { facts.judge($0, &finding) } }
+        ])
+
+    /// Beside an access token. A nonce is not needed there, unless the switch says so.
+    static let resources = RuleList(
+        access + form + binding + times,
+        later: [
+            nonce(source: "RFC 9449 section 9; switch dpop-resource-nonce").when {
+                $0.switches.resourceNonce == .require
+            }
+        ] + use + [
+            Rule("proof-ath", "the SHA-256 of the access token", rfc, orFail: .dpopATH) { facts, finding in
+                guard let token = facts.compact, let access = facts.access else { return nil }
+                let outcome = token.claim("ath", equals: access.hash, &finding)
+                if outcome == .failed, finding != nil, let found = token.claims?["ath"]?.string {
+                    finding?.note = DerivedValue.mistake(in: found, of: access.token)
+                }
+                return outcome
+            },
+            Rule(
+                "proof-access-key", "the key that the access token is bound to", rfcOfTokens, orFail: .dpopKeyMismatch
+            ) { facts, finding in
+                facts.access?.boundKey.flatMap { facts.judge($0, &finding) }
+            },
+        ])
+
+    // MARK: - The access token and its scheme
+
+    private static let access = [
+        Rule("proof-scheme", "Authorization: DPoP TOKEN, for a token with cnf.jkt", rfcOfTokens, orFail: .dpopScheme) {
+            facts, finding in
+            guard let access = facts.access, access.boundKey != nil else { return nil }
+            return finding.judge(
+                .text("Authorization: \(access.isUnderDPoP ? "DPoP" : "Bearer") TOKEN"), access.isUnderDPoP)
+        },
+        Rule("proof-required", "one header field DPoP", rfcOfTokens, orFail: .dpopProofRequired) { facts, finding in
+            guard let access = facts.access, access.isUnderDPoP, access.boundKey != nil else { return nil }
+            return finding.judge(.count(facts.lineCount), facts.lineCount > 0)
+        },
+        Rule("proof-token-bound", "a token with cnf.jkt under DPoP", rfcOfTokens, orFail: .dpopNotBound) {
+            facts, finding in
+            guard let access = facts.access, access.isUnderDPoP else { return nil }
+            return finding.judge(
+                access.boundKey.map { .text("cnf.jkt \($0)") } ?? .nothing("no cnf.jkt"), access.boundKey != nil)
+        },
+    ]
+
+    // MARK: - The proof can be verified
+
+    private static let form =
+        [
+            Rule("proof-once", "one header field DPoP", rfc, orFail: .dpopMultiple) { facts, finding in
+                facts.lineCount > 0 ? finding.judge(.count(facts.lineCount), facts.lineCount == 1) : nil
+            }
+        ] + Rule.structure(orFail: .dpopMalformed, named: "proof-") + [
+            Rule(.critical(), named: "proof-critical", orFail: .dpopMalformed),
+            Rule(
+                .type(is: "dpop+jwt", required: true, source: "RFC 9449 section 4.2"), named: "proof-type",
+                orFail: .dpopTyp),
+            Rule("proof-algorithm", expects: .algorithms(OktaProof.algorithms), source: "ref", orFail: .dpopAlgorithm) {
+                facts, finding in
+                guard let proof = facts.proof, let header = proof.compact.header else { return nil }
+                return finding.judge(header["alg"].map(Fact.json) ?? .absent, proof.algorithm != nil)
+            },
+            Rule("proof-key", "jwk with the public part of a key that fits alg", rfc, .inferred, orFail: .dpopKey) {
+                facts, finding in facts.judgeKey(&finding)
+            },
+            Rule("proof-signature", "a signature by the key in jwk", rfc, orFail: .dpopSignature) { facts, finding in
+                guard let proof = facts.proof else { return nil }
+                guard case .usable(let key, _) = proof.key, let algorithm = proof.algorithm else { return .notJudged }
+                return proof.compact.signature(by: key, algorithm: algorithm, &finding)
+            },
+        ]
+
+    // MARK: - It is for this request
+
+    private static let binding = [
+        Rule("proof-htm", "the method of the request", rfc, orFail: .dpopHTM) { facts, finding in
+            facts.compact?.claim("htm", equals: facts.method.rawValue, &finding)
+        },
+        Rule(
+            "proof-htu", "the address of the request, without query and fragment",
+            "RFC 9449 section 4.3; accepted forms ours", orFail: .dpopHTU
+        ) { facts, finding in
+            let addresses = facts.addresses
+            finding?.expected = .anyOf(addresses)
+            return facts.compact?.claim("htu", &finding) { value in
+                guard let text = value?.string, let address = OktaAddress(text) else { return false }
+                return addresses.contains { OktaAddress($0) == address }
+            }
+        },
+    ]
+
+    // MARK: - It is of now
+
+    private static let times =
+        [Rule(.claim("iat", is: .number, source: "RFC 9449 section 4.2"), named: "proof-iat", orFail: .dpopIAT)]
+        + [
+            Rule("proof-future", "iat at most 60 s ahead", "codes; number ours", orFail: .dpopFuture) {
+                facts, finding in
+                facts.compact?.notBefore(
+                    at: facts.moment.unixSeconds, claim: "iat", TimeRules(leeway: 60, required: false), &finding)
+            },
+            Rule("proof-age", "iat at most 300 s ago", "codes", orFail: .dpopTooOld) { facts, finding in
+                guard let token = facts.compact else { return nil }
+                guard let issued = token.date("iat").seconds() else { return .notJudged }
+                let least = facts.moment.unixSeconds - 300
+                finding?.expected = .text("no earlier than \(Fact.time(least))")
+                return finding.judge(.time(issued), issued >= least)
+            },
+            Rule("proof-expiry", "exp later than now, or none", "codes", orFail: .dpopExpired) { facts, finding in
+                guard let token = facts.compact, token.date("exp").form != .absent else { return nil }
+                return token.expiry(at: facts.moment.unixSeconds, &finding)
+            },
+        ].map { rule in rule.when { $0.switches.proofTime == .enforce } }
+
+    // MARK: - It is used once
+
+    private static func nonce(source: String) -> Rule {
+        Rule(
+            "proof-nonce", expects: .text("a nonce that the server gave in dpop-nonce, less than three days ago"),
+            source: source, orFail: [.dpopNonce],
+            by: { Okta.Refused(.dpopNonce, $0.nonces.last.map { ["nonce": .string($0)] } ?? [:]) }
+        ) { facts, finding in
+            guard let token = facts.compact else { return nil }
+            let nonce = token.claims?["nonce"]
+            return finding.judge(
+                nonce.map(Fact.json) ?? .absent, facts.nonces.contains { nonce?.string?.hasSameBytes(as: $0) == true })
         }
-        guard !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@")) else { return nil }
-        origin = ExactText("\(scheme)://\(authority)")
-        let path = rest[(end ?? rest.endIndex)...].utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let text = path.isEmpty ? "/" : Substring(path)
-        self.path = ExactText(PercentEncoding.decode(text) ?? text)
     }
 
-    private static let ports = ["http": ":80", "https": ":443"]
+    private static let use = [
+        Rule("proof-jti", "a text of 1 to 255 characters", "RFC 9449 section 4.2; length ours", orFail: .dpopJTI) {
+            facts, finding in
+            guard let token = facts.compact else { return nil }
+            let id = token.claims?["jti"]
+            return finding.judge(
+                id.map(Fact.json) ?? .absent, (1...255).contains(id?.string?.unicodeScalars.count ?? 0))
+        },
+        Rule(
+            "proof-replay", "a jti that the key has not used in the last 600 s", "codes; time ours",
+            orFail: .dpopReplayed
+        ) { facts, finding in
+            guard let proof = facts.proof, let id = proof.id else { return nil }
+            return finding.judge(.text(facts.isReplayed ? "\(id), which it has used" : id), !facts.isReplayed)
+        },
+    ]
 }

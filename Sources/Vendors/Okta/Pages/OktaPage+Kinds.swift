@@ -260,17 +260,11 @@ extension JSON {
     /// Brackets and ampersands are escaped, so that no value ends the element or begins a comment of HTML, and so are the
     /// two line separators that are line breaks for old engines.
     fileprivate var inScript: String {
-        var literal = ""
-        for scalar in text.unicodeScalars {
+        text.unicodeScalars.reduce(into: "") { literal, scalar in
             switch scalar {
-            case "<": literal += "\\u003c"
-            case ">": literal += "\\u003e"
-            case "&": literal += "\\u0026"
-            case "\u{2028}": literal += "\\u2028"
-            case "\u{2029}": literal += "\\u2029"
+            case "<", ">", "&", "\u{2028}", "\u{2029}": literal += "\\u" + scalar.value.digits(atLeast: 4, radix: 16)
             default: literal.unicodeScalars.append(scalar)
             }
         }
-        return literal
     }
 }

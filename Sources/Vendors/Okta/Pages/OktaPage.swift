@@ -178,6 +178,39 @@ extension Response {
     }
 }
 
+/// An address on the web, reduced to what counts when two are compared: scheme, host, port and path.
+///
+/// The case of scheme and host, the scheme's own port, query and fragment do not count (RFC 3986 section 6.2, RFC 9449
+/// section 4.3).
+struct OktaAddress: Hashable, Sendable {
+    /// Scheme, host and port as browsers write them in `Origin` (RFC 6454 section 6.2).
+    let origin: ExactText
+    /// Decoded, since clients escape other characters in a proof than on the wire (observed, pysdk); `/` for none.
+    let path: ExactText
+
+    /// Reads an address; `nil` unless it is an absolute one of http or https, without user information.
+    init?(_ text: String) {
+        guard let mark = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<mark.lowerBound].lowercased()
+        guard let port = Self.ports[scheme] else { return nil }
+        let rest = text[mark.upperBound...]
+        let end = rest.utf8.firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
+        var authority = rest[..<(end ?? rest.endIndex)].lowercased()
+        if authority.hasSuffix(port) {
+            authority.removeLast(port.count)
+        } else if authority.last == ":" {
+            authority.removeLast()
+        }
+        guard !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@")) else { return nil }
+        origin = ExactText("\(scheme)://\(authority)")
+        let path = rest[(end ?? rest.endIndex)...].utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let text = path.isEmpty ? "/" : Substring(path)
+        self.path = ExactText(PercentEncoding.decode(text) ?? text)
+    }
+
+    private static let ports = ["http": ":80", "https": ":443"]
+}
+
 /// Where a redirect URI leads, as far as a browser's policies can say it: an origin, or the scheme of an app.
 ///
 /// Every part is checked against the letters it may have, so it can stand in a header field as it is.
@@ -229,7 +262,8 @@ struct OktaRedirectTarget: Sendable, Hashable {
                 guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
                 name = authority[...end]
                 let digits = name.dropFirst().dropLast()
-                guard digits.contains(UInt8(ascii: ":")), digits.allSatisfy({ $0.isHexDigit || ":.".utf8.contains($0) })
+                guard digits.contains(UInt8(ascii: ":")),
+                    digits.allSatisfy({ $0.hexadecimalDigit != nil || ":.".utf8.contains($0) })
                 else { return nil }
             } else {
                 name = authority.prefix { $0 != UInt8(ascii: ":") }
@@ -253,8 +287,4 @@ struct OktaRedirectTarget: Sendable, Hashable {
             return Int(String(Substring(digits))).flatMap { (1...65535).contains($0) ? $0 : nil }
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }

@@ -45,18 +45,14 @@ extension Okta {
         if let token { return try call.transaction(token, in: state).0.show(call, &state) }
         let user = try Refused.require(
             state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
-        guard let known = user.password, known.hasSameBytes(as: password) else {
-            throw Refused(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
-        }
+        try user.requirePassword(password, orFail: .authnFailed)
         if user.status == .lockedOut, call.switches.authnLockout == .show {
             return .json(["status": "LOCKED_OUT", "_links": ["next": call.link("recovery/unlock", "unlock")]])
         }
         try Refused.require(
             user.isActive || user.status == .passwordExpired, .authnFailed,
             "\(user.login) is \(user.status.rawValue); expected ACTIVE or PASSWORD_EXPIRED")
-        let transaction = OktaTicket(
-            call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
-        return transaction.proceed(of: user, call, &state)
+        return call.begin(OktaAuthn(userID: user.id)).proceed(of: user, call, &state)
     }
 
     /// Verifies a factor; without a code it is sent, or the device asked.
@@ -80,7 +76,6 @@ extension Okta {
             state.sendCode(to: factor, call.identifiers)
             return transaction.show(call, &state)
         case .totp, .sms, .call, .question:
-            guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
             try call.use(code, of: factor, &state)
         }
         transaction.content.note(factor)
@@ -114,7 +109,6 @@ extension Okta {
         return transaction.proceed(of: user, call, &state)
     }
 
-    /// Puts the change of a password off.
     static func skipAuthn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let token = try call.json { $0.text("stateToken") }
         var (transaction, user) = try call.transaction(token, at: [.passwordWarn], in: state)
@@ -140,17 +134,97 @@ extension Okta {
 
     /// Sets a new password: in place of an old one, or after a recovery.
     static func setAuthnPassword(_ call: inout OktaCall, _ state: inout State, isReset: Bool) throws(Refused) -> Reply {
-        let (token, old, new) = try call.json { body in
-            (body.text("stateToken"), isReset ? "" : body.text("oldPassword"), body.text("newPassword"))
+        let (token, old, new) = try call.json {
+            ($0.text("stateToken"), isReset ? "" : $0.text("oldPassword"), $0.text("newPassword"))
         }
         let steps: [OktaAuthn.Step] = isReset ? [.passwordReset] : [.passwordExpired, .passwordWarn]
         var (transaction, user) = try call.transaction(token, at: steps, in: state)
         if !isReset { try user.requirePassword(old) }
-        user.setPassword(new, at: call.moment)
-        call.note(new, of: user)
+        call.setPassword(new, of: &user)
         state.change(user)
         transaction.content.isWarned = true
         return transaction.proceed(of: user, call, &state)
+    }
+
+    // MARK: - Recoveries of passwords and of locked accounts
+
+    /// Begins the recovery of a password or a locked account: a trusted app, which has the API token, gets the recovery
+    /// token that others get by email.
+    static func beginRecovery(_ call: inout OktaCall, _ state: inout State, isUnlock: Bool) throws(Refused) -> Reply {
+        let isTrusted = OktaSSWS(call.request.fields).text?.hasSameBytes(as: call.vendor.accounts.apiToken) == true
+        // The reference has one example in small letters.
+        let (name, channel) = try call.json { ($0.text("username"), $0.optionalText("factorType")?.uppercased()) }
+        let kind = [OktaFactor.Kind.sms, .call].first { $0.rawValue.uppercased() == channel }
+        try Refused.require(
+            isTrusted || channel == "EMAIL" || kind != nil, .recoveryForbidden,
+            "found factorType \(channel ?? "absent"); expected EMAIL, SMS or CALL, or the API token of a trusted app")
+        let type: JSON = isUnlock ? "UNLOCK" : "PASSWORD"
+        let emailed: JSON = [
+            "status": "RECOVERY_CHALLENGE", "factorResult": "WAITING", "factorType": "EMAIL", "recoveryType": type,
+        ]
+        guard var user = state.user(name) else {
+            try Refused.require(
+                !isTrusted, .recoveryUserUnknown, "no user has the login or id \(name); expected one that exists")
+            // As if there were such a user, since nobody shall learn who has an account. Source: ref (authn).
+            call.findings.note(
+                "recovery-user", expected: .text("the login or id of a user"), found: .text(name),
+                note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)")
+            guard let kind else { return .json(emailed) }
+            return call.begin(OktaAuthn(step: .recoveryChallenge)).challenge(isUnlock, kind, call)
+        }
+        try Refused.require(
+            !isUnlock || user.status == .lockedOut, .unlockForbidden,
+            "\(user.login) is \(user.status.rawValue); expected LOCKED_OUT")
+        let factor = isTrusted ? nil : kind.flatMap { state.activeFactor($0, of: user.id) }
+        try Refused.require(
+            isTrusted || kind == nil || factor != nil, .recoveryForbidden,
+            "\(user.login) has no active factor of type \(kind?.rawValue ?? ""); expected one, to whose phone the code "
+                + "is sent")
+        if !isUnlock { user.set(.recovery, at: call.moment) }
+        if let factor {
+            state.change(user)
+            state.sendCode(to: factor, call.identifiers)
+            let authn = OktaAuthn(step: .recoveryChallenge, userID: user.id, factorID: factor.id)
+            return call.begin(authn).show(call, &state)
+        }
+        user.recoveryToken = call.identifiers.oktaID(ofLength: 20)
+        state.change(user)
+        guard isTrusted else { return .json(emailed) }
+        return .json([
+            "status": "RECOVERY", "recoveryToken": JSON(user.recoveryToken), "_embedded": ["user": user.signedIn()],
+            "_links": ["next": call.link("recovery/token", "recovery")], "recoveryType": type,
+        ])
+    }
+
+    static func verifyRecovery(_ call: inout OktaCall, _ state: inout State, isAgain: Bool) throws(Refused) -> Reply {
+        let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
+        let (transaction, user) = try call.transaction(token, at: [.recoveryChallenge], in: state)
+        let kind = call.parameters["kind"].lowercased()
+        let factor = try Refused.require(
+            state.factors[transaction.content.factorID ?? ""].flatMap { $0.kind.rawValue == kind ? $0 : nil },
+            .routeNotFound, "found recovery/factors/\(kind); expected the channel that the recovery began with")
+        if isAgain {
+            state.sendCode(to: factor, call.identifiers)
+            return transaction.show(call, &state)
+        }
+        try call.use(code, of: factor, as: "token", &state)
+        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
+    }
+
+    static func redeemRecoveryToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let token = try call.json { $0.text("recoveryToken") }
+        let user = try Refused.require(
+            state.users.all.first { $0.recoveryToken?.hasSameBytes(as: token) == true && !$0.isActive },
+            .stateTokenInvalid, "no user has this recoveryToken; expected one that was not used")
+        let transaction = call.begin(OktaAuthn(userID: user.id))
+        return transaction.recover(user, asks: user.recoveryQuestion != nil, call, &state)
+    }
+
+    static func answerRecoveryQuestion(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (token, answer) = try call.json { ($0.text("stateToken"), $0.text("answer")) }
+        let (transaction, user) = try call.transaction(token, at: [.recovery], in: state)
+        try user.requireAnswer(answer)
+        return transaction.recover(user, asks: false, call, &state)
     }
 }
 
@@ -158,7 +232,7 @@ extension Okta.Transaction {
     /// What comes after what the user has shown: a further step, or the session token.
     fileprivate func proceed(of user: OktaUser, _ call: OktaCall, _ state: inout OktaState) -> Reply {
         var transaction = self
-        let hasFactor = state.factors(of: user.id).contains { $0.status == .active }
+        let hasFactor = !state.activeFactors(of: user.id).isEmpty
         let isVerified = transaction.content.methods.contains("mfa")
         if call.switches.authnMFA != .off, hasFactor, !isVerified {
             transaction.content.step = .mfaRequired
@@ -183,7 +257,6 @@ extension Okta.Transaction {
         return transaction.show(call, &state)
     }
 
-    /// Keeps a transaction and shows it.
     func show(_ call: OktaCall, _ state: inout OktaState, _ result: OktaTransaction.Result? = nil) -> Reply {
         state.stateTokens.add(self, within: OktaState.shortBound)
         let (authn, user) = (content, state.users[content.userID] ?? OktaUser())
@@ -201,55 +274,78 @@ extension Okta.Transaction {
         case .recoveryChallenge: return challenge(user.status == .lockedOut, factor.kind, call)
         case .recovery: links.append("next", call.link("recovery/answer", "answer"))
         case .mfaRequired:
-            let factors = state.factors(of: user.id).filter { $0.status == .active }
-            embedded.append(
-                "factors", .array(factors.map { $0.inAuthn(of: user, call.link("factors/\($0.id)/verify")) }))
+            let factors = state.activeFactors(of: user.id).map {
+                $0.inAuthn(of: user, call.link("factors/\($0.id)/verify"))
+            }
+            embedded.append("factors", .array(factors))
         case .mfaEnroll:
-            let questions: JSON = [
-                "href": .string("\(call.arrival.base)/api/v1/users/\(user.id)/factors/questions"),
-                "hints": ["allow": ["GET"]],
-            ]
-            embedded.append(
-                "factors",
-                .array(
-                    OktaFactor.Kind.allCases.map { kind in
-                        var links: JSONObject = ["enroll": call.link("factors")]
-                        if kind == .question { links.append("questions", questions) }
-                        return [
-                            "factorType": .string(kind.rawValue), "provider": "OKTA", "vendorName": "OKTA",
-                            "status": "NOT_SETUP", "enrollment": "REQUIRED", "_links": .object(links),
-                        ]
-                    }))
-        case .mfaEnrollActivate:
-            let path = "factors/\(factor.id)/lifecycle"
+            let factors = OktaFactor.Kind.allCases.map { kind -> JSON in
+                var links: JSONObject = ["enroll": call.link("factors")]
+                let questions = "\(call.arrival.base)/api/v1/users/\(user.id)/factors/questions"
+                if kind == .question { links.append("questions", .link(questions, "GET")) }
+                return [
+                    "factorType": .string(kind.rawValue), "provider": "OKTA", "vendorName": "OKTA",
+                    "status": "NOT_SETUP", "enrollment": "REQUIRED", "_links": .object(links),
+                ]
+            }
+            embedded.append("factors", .array(factors))
+        case .mfaEnrollActivate, .mfaChallenge:
+            let isNew = authn.step == .mfaEnrollActivate
+            let path = "factors/\(factor.id)/" + (isNew ? "lifecycle" : "verify")
             embedded.append("factor", factor.inAuthn(of: user, nil))
-            links.append("next", call.link(path + "/activate", "activate"))
+            let name = isNew ? "activate" : result == nil ? "verify" : "poll"
+            links.append("next", call.link(path + (isNew ? "/activate" : ""), name))
             links.append("prev", call.link("previous"))
-            if factor.phone != nil { links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)]) }
-        case .mfaChallenge:
-            embedded.append("factor", factor.inAuthn(of: user, nil))
-            links.append("next", call.link("factors/\(factor.id)/verify", result == nil ? "verify" : "poll"))
-            links.append("prev", call.link("previous"))
-            links.append("resend", [call.link("factors/\(factor.id)/verify/resend", factor.kind.rawValue)])
+            if isNew, factor.phone == nil { break }
+            links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)])
         }
         links.append("cancel", call.link("cancel"))
-        var answer: JSONObject = [
-            "stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(authn.step.rawValue),
-        ]
+        var answer = opening
         if authn.step == .recovery { answer.append("recoveryType", user.status == .lockedOut ? "UNLOCK" : "PASSWORD") }
         if let result { answer.append("factorResult", .string(result.rawValue)) }
         answer.append("_embedded", .object(embedded))
         answer.append("_links", .object(links))
         return .json(.object(answer))
     }
+
+    /// What comes after what the user has shown: the question, the end of a lockout, or a new password.
+    fileprivate func recover(_ user: OktaUser, asks: Bool, _ call: OktaCall, _ state: inout OktaState) -> Reply {
+        var (transaction, user) = (self, user)
+        if !asks, user.status == .lockedOut {
+            user.set(.active, at: call.moment)
+            state.change(user)
+            state.stateTokens.remove(transaction.key)
+            return .json(["status": "SUCCESS", "recoveryType": "UNLOCK"])
+        }
+        transaction.content.step = asks ? .recovery : .passwordReset
+        return transaction.show(call, &state)
+    }
+
+    /// How every answer about it begins.
+    var opening: JSONObject {
+        ["stateToken": .string(id), "expiresAt": .string(expires.shown), "status": .string(content.step.rawValue)]
+    }
+
+    /// Asks for the code of a recovery, without a word on its user. Source: ref (authn), with the case of its examples.
+    func challenge(_ isUnlock: Bool, _ kind: OktaFactor.Kind, _ call: OktaCall) -> Reply {
+        let path = "recovery/factors/\(kind.rawValue.uppercased())"
+        var answer = opening
+        answer.append("factorType", .string(kind == .sms ? "SMS" : kind.rawValue))
+        answer.append("recoveryType", isUnlock ? "UNLOCK" : "PASSWORD")
+        let resend = call.link(path + "/resend", kind.rawValue)
+        let next = call.link(path + "/verify", "verify")
+        answer.append("_links", ["next": next, "cancel": call.link("cancel"), "resend": resend])
+        return .json(.object(answer))
+    }
 }
 
 extension OktaCall {
+    func begin(_ authn: OktaAuthn) -> Okta.Transaction {
+        OktaTicket(identifiers.opaque(ofLength: 42), for: authn, at: moment)
+    }
+
     func link(_ path: String, _ name: String? = nil) -> JSON {
-        var link: JSONObject = name.map { ["name": .string($0)] } ?? [:]
-        link.append("href", .string("\(arrival.base)/api/v1/authn/\(path)"))
-        link.append("hints", ["allow": ["POST"]])
-        return .object(link)
+        .link("\(arrival.base)/api/v1/authn/\(path)", "POST", named: name)
     }
 
     /// The transaction of a state token, which lasts as long again once it is kept, and its user.
@@ -280,27 +376,6 @@ extension OktaFactor {
         if let phone { shown["profile"] = ["phoneNumber": .string(OktaPhone.masked(phone))] }
         if let verify { shown.append("_links", ["verify": verify]) }
         return .object(shown)
-    }
-}
-
-enum OktaPhone {
-    /// The two-digit country codes; 1 and 7 have one digit, the others three. Source: ITU-T E.164.
-    private static let codes = Set(
-        [
-            20...20, 27...27, 30...34, 36...36, 39...41, 43...49, 51...58, 60...66, 81...82, 84...84, 86...86, 90...95,
-            98...98,
-        ].joined())
-
-    /// Country code and last digits. Source: authjs, tests for +1; the same form for other countries is ours.
-    static func masked(_ phone: String) -> String {
-        let digits = phone.filter(\.isNumber)
-        var code = digits.prefix(1)
-        if !phone.hasPrefix("+") {
-            code = "1"
-        } else if code != "1", code != "7" {
-            code = digits.prefix(codes.contains(Int(digits.prefix(2)) ?? 0) ? 2 : 3)
-        }
-        return "+\(code) XXX-XXX-\(digits.suffix(4))"
     }
 }
 

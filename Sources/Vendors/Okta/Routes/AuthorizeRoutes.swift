@@ -1,15 +1,12 @@
 import Emulation
-import HTTPTypes
 import JSON
-import Tokens
 import Wire
 
 /// The authorization endpoint: who signs in, and what the client gets.
 extension Okta {
     static func authorizeClientApp(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
-        try requireForm(call)
-        let parameters = call.credentials.parameters
+        let parameters = try call.form()
         guard let client = parameters["client_id"].flatMap({ state.clients[$0] }) else {
             let found = parameters["client_id"].map { "no client has the id \($0)" } ?? "there is no client_id"
             let hint = state.clients.hint(to: parameters["client_id"] ?? "", by: \.id)
@@ -28,34 +25,11 @@ extension Okta {
         }
         var signIn = OktaSignIn()
         (signIn.request, signIn.began) = (request, call.moment)
-        let policy = OktaSignInPolicy(request, client, server, call.switches)
-        return try finishing(signIn, &state) { (state) throws(Refused) in
-            try policy.begin(signIn, &call, &state)
-        }
-    }
-
-    static func requireForm(_ call: OktaCall) throws(Refused) {
-        try Refused.require(
-            call.request.method != .post || call.request.isForm, .mediaType,
-            "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
-                + "application/x-www-form-urlencoded")
-    }
-
-    /// Ends a sign-in when the client learns why it failed: that is its answer.
-    static func finishing(
-        _ signIn: OktaSignIn, _ state: inout State, _ work: (inout State) throws(Refused) -> Reply
-    ) throws(Refused) -> Reply {
-        do throws(Refused) {
-            return try work(&state)
-        } catch {
-            if error.failure.reachesClient { state.finish(signIn) }
-            throw error
-        }
+        return try OktaSignInPolicy(request, client, server, call.switches).proceed(signIn, isNew: true, &call, &state)
     }
 
     // MARK: - Pushed authorization requests (RFC 9126)
 
-    /// Checks and keeps a request that the client will name at `authorize`.
     static func pushRequest(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         guard let client = call.credentials.client else { throw Refused(.clientCredentialsMissing) }
@@ -76,7 +50,7 @@ extension Okta {
     }
 
     /// The pushed request that `request_uri` names; of the other parameters only `client_id` counts.
-    static func pushedRequest(
+    private static func pushedRequest(
         _ id: String, of client: OktaClient, at server: OktaServer, _ call: OktaCall, _ state: State
     ) throws(Refused) -> OktaAuthorizeRequest {
         let pushed = try Refused.require(
@@ -89,12 +63,12 @@ extension Okta {
         try Refused.require(
             request.serverID.hasSameBytes(as: server.id), .requestURIServer,
             "the server is \(server.id); expected \(request.serverID), where the request was pushed")
+        var fault: String {
+            pushed.isUsed ? "has been used: its client got an answer" : "expired \(pushed.expires.rfc3339)"
+        }
         try Refused.require(
-            !pushed.isUsed, .requestURIInvalid,
-            "the request_uri has been used: its client got an answer; expected a new one")
-        try Refused.require(
-            call.moment < pushed.expires, .requestURIInvalid,
-            "the request_uri expired \(pushed.expires.rfc3339); expected a new one")
+            !pushed.isUsed && call.moment < pushed.expires, .requestURIInvalid,
+            "the request_uri \(fault); expected a new one")
         return request
     }
 }
@@ -107,7 +81,6 @@ enum OktaResponseMode: String, CaseIterable, RecordValue {
     case postMessage = "okta_post_message"
 }
 
-/// Where and how a client gets the answer to its authorization request.
 struct OktaReturnAddress: Sendable {
     var redirectURI: String
     var clientName: String
@@ -132,13 +105,11 @@ struct OktaReturnAddress: Sendable {
         else { return nil }
         (self.redirectURI, clientName) = (redirectURI, client.name)
         mode = parameters["response_mode"].flatMap(OktaResponseMode.init) ?? .query
-        let states = parameters.items.filter { $0.name.hasSameBytes(as: "state") }
-        if states.count == 1, OktaAuthorizeRequest.isValid(state: states[0].value) { state = states[0].value }
+        let states = parameters.values("state")
+        if states.count == 1, OktaAuthorizeRequest.isValid(state: states[0]) { state = states[0] }
     }
 
-    /// The answer that takes the browser there.
-    ///
-    /// - Parameter items: what the client gets, before its own `state`.
+    /// The answer that takes the browser there, with what the client gets before its own `state`.
     func response(_ items: [(name: String, value: String)], to request: Request, by pages: OktaPages) -> Response {
         let items = items + (state.map { [("state", $0)] } ?? [])
         switch mode {
@@ -179,17 +150,11 @@ extension OktaClient {
     /// Whether the client is registered with that redirect URI. For native apps, the port of a loopback address is free
     /// (RFC 8252 section 7.3; that Okta allows it: ours).
     func allows(redirectURI: String, _ switches: OktaSwitches) -> Bool {
-        if redirectURIs.contains(exactly: redirectURI)
-            || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI)
-        {
-            return true
-        }
+        if redirectURIs.contains(exactly: redirectURI) { return true }
+        let local = /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?([\/?].*)?/
+        if switches.redirectURIs == .anyLocalhost, redirectURI.wholeMatch(of: local) != nil { return true }
         guard type == .native, let asked = Self.withoutLoopbackPort(redirectURI) else { return false }
         return redirectURIs.contains { Self.withoutLoopbackPort($0)?.hasSameBytes(as: asked) == true }
-    }
-
-    private static func isLocal(_ uri: String) -> Bool {
-        uri.wholeMatch(of: /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?([\/?].*)?/) != nil
     }
 
     /// An http address of this machine without its port; `nil` for other addresses.

@@ -8,15 +8,14 @@ extension Okta {
         let server = try server(call)
         let client = try call.client(using: .deviceCode)
         let scopes = try server.scopes(of: call.credentials.parameters.words("scope"))
-        let open = state.openDevices(of: client, at: call.moment)
+        let (open, most) = (state.openDevices(of: client, at: call.moment), OktaDeviceGrant.mostOpen)
         try Refused.require(
-            open < OktaDeviceGrant.mostOpen, .userCodesTooMany,
-            "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than "
-                + "\(OktaDeviceGrant.mostOpen)")
+            open < most, .userCodesTooMany,
+            "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than \(most)")
         let id = call.identifiers.uuid()
         var userCode: String
         repeat {
-            userCode = OktaUserCode.draw(from: call.identifiers)
+            userCode = call.identifiers.text(8, of: OktaDeviceGrant.alphabet)
         } while state.deviceGrants[named: ExactText(userCode)] != nil
         let device = OktaDeviceGrant(
             id: id, userCode: userCode,
@@ -33,22 +32,10 @@ extension Okta {
     }
 }
 
-extension OktaCall {
-    func client(using grant: OktaGrantType) throws(Refused) -> OktaClient {
-        let client = try client()
-        var own: String { client.grants.joined(separator: ", ") }
-        try Refused.require(
-            client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
-            "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
-        return client
-    }
-}
-
 /// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
 extension OktaTokenRequest {
     func redeemDeviceCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let code = try parameters.required("device_code")
-        let device = try device(code, in: state, at: call.moment)
+        let device = try device(try parameters.required("device_code"), in: state)
         switch device.status {
         case .pending: throw poll(device, &call, &state)
         case .denied:
@@ -63,24 +50,18 @@ extension OktaTokenRequest {
     }
 
     /// The request of a device, if it is this client's and server's and still counts.
-    private func device(_ code: String, in state: State, at moment: Moment) throws(Refused) -> OktaDeviceGrant {
+    private func device(_ code: String, in state: State) throws(Refused) -> OktaDeviceGrant {
         let device = try Refused.require(
             state.deviceGrants[code], .deviceCodeInvalid,
             "found a device code that is unknown here; expected one of this sandbox")
-        let first = device.authorization
-        let complaint: String? =
-            if !first.clientID.hasSameBytes(as: client.id) {
-                "found client \(client.id); expected \(first.clientID), which got the device code"
-            } else if !first.serverID.hasSameBytes(as: server.id) {
-                "found server \(server.id); expected \(first.serverID), which gave the device code"
-            } else if device.status == .used {
-                "found a device code that was used; expected one use"
-            } else if moment >= device.expires + OktaDeviceGrant.memory {
-                "the device code expired at \(device.expires.rfc3339), long ago; expected a poll before"
-            } else {
-                nil
-            }
-        if let complaint { throw Refused(.deviceCodeInvalid, because: complaint) }
+        try requireOwn(
+            device.authorization, (.deviceCodeInvalid, .deviceCodeInvalid), "which got the device code",
+            "which gave the device code")
+        try Refused.require(
+            device.status != .used, .deviceCodeInvalid, "found a device code that was used; expected one use")
+        try Refused.require(
+            moment < device.expires + OktaDeviceGrant.memory, .deviceCodeInvalid,
+            "the device code expired at \(device.expires.rfc3339), long ago; expected a poll before")
         try Refused.require(
             moment < device.expires, .deviceCodeExpired,
             "the device code expired at \(device.expires.rfc3339); expected a poll before")
@@ -89,7 +70,6 @@ extension OktaTokenRequest {
 
     /// Notes a poll that nobody has answered yet, and how long after the last one it came.
     private func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
-        let moment = call.moment
         let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
         let isEarly = pause.map { (0..<Double(device.interval)).contains($0) } ?? false
         // The time between two polls means nothing while the clock is frozen.
@@ -123,6 +103,8 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
     static let mostOpen = 1000
     /// ours: nobody waits longer than a code lives.
     static let longestInterval = 600
+    /// Of user codes: capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
+    static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
 
     enum Status: String, CaseIterable, RecordValue { case pending, approved, denied, used }
 
@@ -166,22 +148,12 @@ struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
     }
 }
 
-/// The code that a user types to distinguish a device's request from others.
-enum OktaUserCode {
-    /// Capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
-    private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
-
-    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(8, of: alphabet) }
-
-    /// What a user meant: case, blanks and hyphens do not count (observed, widget).
-    static func read(_ text: String) -> String { String(text.uppercased().filter { $0 != "-" && !$0.isWhitespace }) }
-}
-
 extension OktaState {
-    /// The device that waits for an answer under a user code, as a user types it; `nil` for an unknown, answered or
-    /// expired one.
+    /// The device that waits for an answer under a user code; `nil` for an unknown, answered or expired one. Case, blanks
+    /// and hyphens do not count (observed, widget).
     func openDevice(_ userCode: String, at moment: Moment) -> OktaDeviceGrant? {
-        deviceGrants[named: ExactText(OktaUserCode.read(userCode))].flatMap { $0.isOpen(at: moment) ? $0 : nil }
+        let meant = userCode.uppercased().filter { $0 != "-" && !$0.isWhitespace }
+        return deviceGrants[named: ExactText(meant)].flatMap { $0.isOpen(at: moment) ? $0 : nil }
     }
 
     /// How many devices of a client wait for an answer; those that need not be remembered any more are removed first.
@@ -194,9 +166,8 @@ extension OktaState {
     }
 
     mutating func answer(_ device: OktaDeviceGrant, _ authorization: OktaAuthorization, approves: Bool) {
-        deviceGrants.change(device.key) { device in
-            device.authorization = authorization
-            device.status = approves ? .approved : .denied
+        deviceGrants.change(device.key) {
+            ($0.authorization, $0.status) = (authorization, approves ? .approved : .denied)
         }
     }
 }

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 import Tokens
-import Wire
 
 extension Okta {
     static func listFactors(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -17,8 +16,7 @@ extension Okta {
     /// Enrolls a factor: a device (ours) and a question are active at once, the others when they have shown a code.
     static func enrollFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
-        let factor = try call.enroll(of: user, &state)
-        return .json(factor.json(of: user, call.arrival.base))
+        return .json(try call.enroll(of: user, &state).json(of: user, call.arrival.base))
     }
 
     /// A factor as a client describes it, without what the server adds.
@@ -35,35 +33,31 @@ extension Okta {
         case .totp: break
         case .sms, .call: factor.phone = body.nested("profile", isRequired: true) { $0.text("phoneNumber") }
         case .question:
-            let profile = body.nested("profile", isRequired: true) { profile in
+            _ = body.nested("profile", isRequired: true) { profile in
                 let question = profile.text("question")
                 if !OktaQuestion.known.contains(where: { $0.id.hasSameBytes(as: question) }) {
                     profile.refuse("question", "is \(question); expected an id of factors/questions")
                 }
-                return (question, profile.text("answer", atLeast: 1))
+                (factor.question, factor.answer) = (question, profile.text("answer", atLeast: 1))
             }
-            (factor.question, factor.answer) = (profile?.0, profile?.1)
         }
         factor.status = [.push, .question].contains(factor.kind) ? .active : .pendingActivation
         return factor
     }
 
-    /// Shows a factor; with POST another code is sent first.
     static func getFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let user = try call.user(in: state)
-        let factor = try call.factor(of: user, in: state)
+        let (user, factor) = try call.factor(in: state)
         if call.request.method == .post, factor.phone != nil { state.sendCode(to: factor, call.identifiers) }
         return .json(factor.json(of: user, call.arrival.base))
     }
 
     static func removeFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        state.remove(try call.factor(of: try call.user(in: state), in: state))
+        state.remove(try call.factor(in: state).1)
         return .empty()
     }
 
     static func activateFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let user = try call.user(in: state)
-        let factor = try call.factor(of: user, in: state)
+        let (user, factor) = try call.factor(in: state)
         let code = try call.json { $0.text("passCode") }
         try Refused.require(
             factor.status == .pendingActivation, .userStatus,
@@ -75,18 +69,24 @@ extension Okta {
 
     /// Verifies a factor: by a code, by one that is sent first, or by a challenge to a device.
     static func verifyFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let user = try call.user(in: state)
-        let factor = try call.factor(of: user, in: state)
+        let (user, factor) = try call.factor(in: state)
         let code = try call.json(isOptional: true) { $0.optionalText(factor.kind.proof) }
         try Refused.require(
             factor.status == .active, .userStatus, "\(factor.id) is \(factor.status.rawValue); expected ACTIVE")
         switch factor.kind {
-        case .push: return challenge(factor, of: user, call, &state)
+        case .push:
+            let transaction = state.challenge(factor, at: call.moment)
+            let path = "/api/v1/users/\(user.id)/factors/\(factor.id)/transactions/\(transaction.id)"
+            return .json(
+                [
+                    "factorResult": .string(OktaTransaction.Result.waiting.rawValue),
+                    "expiresAt": .string(transaction.expires.shown),
+                    "_links": ["poll": ["href": .string(call.arrival.base + path)]],
+                ], status: .created)
         case .sms where code == nil, .call where code == nil:
             state.sendCode(to: factor, call.identifiers)
             return .json(["factorResult": "CHALLENGE"])
         case .totp, .sms, .call, .question:
-            guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
             try call.use(code, of: factor, &state)
             return .json(["factorResult": "SUCCESS"])
         }
@@ -96,6 +96,17 @@ extension Okta {
 extension OktaFactor.Kind {
     /// The member of a request that verifies such a factor. Source: ref (authn), api.
     var proof: String { self == .question ? "answer" : "passCode" }
+
+    /// The value of `amr`. Source: ref; of questions RFC 8176.
+    var method: String {
+        switch self {
+        case .totp: "otp"
+        case .question: "kba"
+        case .push: "swk"
+        case .sms: "sms"
+        case .call: "tel"
+        }
+    }
 }
 
 extension OktaCall {
@@ -109,31 +120,35 @@ extension OktaCall {
         return factor
     }
 
+    /// The user and the factor that the path names.
+    func factor(in state: OktaState) throws(Refused) -> (OktaUser, OktaFactor) {
+        let user = try user(in: state)
+        return (user, try factor(of: user, in: state))
+    }
+
     /// The factor that the path names, which must be the user's.
     func factor(of user: OktaUser, in state: OktaState) throws(Refused) -> OktaFactor {
         let id = parameters["factor"]
-        if let factor = state.factor(id, of: user.id) { return factor }
-        throw Refused(
-            .factorNotFound, ["id": .string(id)],
-            because: "\(user.login) has no factor \(id)", known: state.factors(of: user.id).map(\.id))
+        return try Refused.require(
+            state.factor(id, of: user.id), .factorNotFound, with: ["id": .string(id)],
+            "\(user.login) has no factor \(id)" + Nearest.known(state.factors(of: user.id).map(\.id)))
     }
 
     /// - Parameter name: what a wrong one is called in the answer.
     func use(
-        _ code: String, of factor: OktaFactor, as name: String = "passcode", _ state: inout OktaState
+        _ code: String?, of factor: OktaFactor, as name: String = "passcode", _ state: inout OktaState
     ) throws(Refused) {
+        guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
-        case .wrong where factor.kind == .question:
-            throw Refused(
-                .factorCodeWrong, ["what": "answer"],
-                because:
-                    "found another answer than that of \(factor.id); expected the one to \(factor.question ?? "it")")
         case .wrong:
+            let isAnswer = factor.kind == .question
             throw Refused(
-                .factorCodeWrong, ["what": .string(name)],
-                because: "found another code than those of \(factor.id); expected the current one, or the one before "
-                    + "or after")
+                .factorCodeWrong, ["what": isAnswer ? "answer" : .string(name)],
+                because: isAnswer
+                    ? "found another answer than that of \(factor.id); expected the one to \(factor.question ?? "it")"
+                    : "found another code than those of \(factor.id); expected the current one, or the one before or after"
+            )
         case .used:
             throw Refused(
                 .factorCodeUsed,
@@ -182,39 +197,24 @@ extension OktaFactor {
     /// Source: recorded answers (pysdk) before its activation; resend as api has it now; verify postman.
     private func links(_ user: String) -> JSON {
         let own = "\(user)/factors/\(id)"
-        func link(_ address: String, _ method: JSON) -> JSON {
-            ["href": .string(address), "hints": ["allow": [method]]]
-        }
-        var links: JSONObject = ["self": link(own, "GET"), "user": link(user, "GET")]
+        var links: JSONObject = ["self": .link(own, "GET"), "user": .link(user, "GET")]
         if status == .active {
-            links.append("verify", link(own + "/verify", "POST"))
+            links.append("verify", .link(own + "/verify", "POST"))
         } else {
-            links.append("activate", link(own + "/lifecycle/activate", "POST"))
-            if phone != nil { links.append("resend", link(own + "/resend", "POST")) }
+            links.append("activate", .link(own + "/lifecycle/activate", "POST"))
+            if phone != nil { links.append("resend", .link(own + "/resend", "POST")) }
         }
-        if kind == .question { links.append("questions", link(user + "/factors/questions", "GET")) }
+        if kind == .question { links.append("questions", .link(user + "/factors/questions", "GET")) }
         return .object(links)
     }
 }
 
 /// Challenges to devices: asked by a server, answered by the device with a token that it signs.
 extension Okta {
-    static func challenge(_ factor: OktaFactor, of user: OktaUser, _ call: OktaCall, _ state: inout State) -> Reply {
-        let transaction = state.challenge(factor, at: call.moment)
-        let path = "/api/v1/users/\(user.id)/factors/\(factor.id)/transactions/\(transaction.id)"
-        return .json(
-            [
-                "factorResult": .string(OktaTransaction.Result.waiting.rawValue),
-                "expiresAt": .string(transaction.expires.shown),
-                "_links": ["poll": ["href": .string(call.arrival.base + path)]],
-            ], status: .created)
-    }
-
     /// Lists what a device has to answer, in place of the push message that announces it (ours). Source of the values:
     /// validator page.
     static func listChallenges(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let user = try call.user(in: state)
-        let factor = try call.factor(of: user, in: state)
+        let (user, factor) = try call.factor(in: state)
         let host = OktaHost(of: call.arrival.base).authority
         let challenges = state.pending(factor, at: call.moment).map { transaction -> JSON in
             [
@@ -227,7 +227,7 @@ extension Okta {
     }
 
     static func pollChallenge(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let factor = try call.factor(of: try call.user(in: state), in: state)
+        let factor = try call.factor(in: state).1
         let id = call.parameters["transaction"]
         let transaction = try Refused.require(
             state.transaction(id, of: factor), .transactionNotFound, with: ["id": .string(id)],
@@ -241,7 +241,7 @@ extension Okta {
     /// Takes the answer of a device whose token passed every rule; only now is its `jti` used up.
     static func answerChallenge(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let answer = try call.json(isOptional: true) { $0.choice("result", of: OktaTransaction.Answer.self) }
-        let factor = try call.factor(of: try call.user(in: state), in: state)
+        let factor = try call.factor(in: state).1
         let id = call.parameters["transaction"]
         guard let transaction = state.transaction(id, of: factor) else {
             throw Refused(.transactionNotFound, ["id": .string(id)])
@@ -269,5 +269,26 @@ struct OktaHost {
         let behind = authority.lastIndex(of: "]") ?? authority.startIndex
         self.authority = String(authority)
         name = String(authority[..<(authority[behind...].lastIndex(of: ":") ?? authority.endIndex)])
+    }
+}
+
+enum OktaPhone {
+    /// The two-digit country codes; 1 and 7 have one digit, the others three. Source: ITU-T E.164.
+    private static let codes = Set(
+        [
+            20...20, 27...27, 30...34, 36...36, 39...41, 43...49, 51...58, 60...66, 81...82, 84...84, 86...86, 90...95,
+            98...98,
+        ].joined())
+
+    /// Country code and last digits. Source: authjs, tests for +1; the same form for other countries is ours.
+    static func masked(_ phone: String) -> String {
+        let digits = phone.filter(\.isNumber)
+        var code = digits.prefix(1)
+        if !phone.hasPrefix("+") {
+            code = "1"
+        } else if code != "1", code != "7" {
+            code = digits.prefix(codes.contains(Int(digits.prefix(2)) ?? 0) ? 2 : 3)
+        }
+        return "+\(code) XXX-XXX-\(digits.suffix(4))"
     }
 }

@@ -41,6 +41,16 @@ extension Okta {
     }
 }
 
+extension JSON {
+    /// A link with the methods that its address has.
+    static func link(_ address: String, _ methods: JSON..., named name: String? = nil) -> JSON {
+        var link: JSONObject = name.map { ["name": .string($0)] } ?? [:]
+        link.append("href", .string(address))
+        link.append("hints", ["allow": .array(methods)])
+        return .object(link)
+    }
+}
+
 extension Moment {
     /// As Okta shows times in answers: whole seconds. Source: recorded answers (pysdk).
     var shown: String { Moment(unixSeconds: Double(wholeSeconds)).rfc3339 }
@@ -134,13 +144,10 @@ extension Okta {
         }
         Self.completeChallenge(in: &response, setting)
         if setting.failure == .userCodeInvalid, setting.route == "activate.submit" {
-            response = activationPage(setting.request, setting.identifiers, at: setting.base, alert: .invalidUserCode)
-            return
+            let (request, base) = (setting.request, setting.base)
+            return response = activationPage(request, setting.identifiers, at: base, alert: .invalidUserCode)
         }
-        if let page = context.page {
-            response = page
-            return
-        }
+        if let page = context.page { return response = page }
         guard setting.isForBrowser, setting.failure.reachesClient || OktaFailure.shownOnPages.contains(setting.failure),
             let body = (try? JSON.parse(response.body))?.object, let error = body["error"]?.string,
             let description = body["error_description"]?.string
@@ -189,10 +196,7 @@ extension Okta.Setting {
 
     /// Whether browsers come to the route by themselves; all others answer programs.
     fileprivate var isForBrowser: Bool {
-        switch access {
-        case .browser, .signIn: true
-        default: false
-        }
+        if case .signIn = access { true } else { access == .browser }
     }
 }
 
@@ -216,9 +220,8 @@ extension OktaFailure {
     ]
 }
 
-/// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit.
-///
-/// Source: docs, rate limits; the window of a minute and its quota are ours, by client and route.
+/// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit. Source: docs, rate
+/// limits; the window of a minute and its quota are ours, by client and route.
 extension Okta {
     /// Counts a request, and refuses it if the switch says so and the quota is used up.
     func countRequest(_ call: inout OktaCall, _ state: inout OktaState) {
@@ -230,11 +233,7 @@ extension Okta {
         call.answerFields.append(HTTPField(name: .rateRemaining, value: String(max(0, quota - window.count))))
         call.answerFields.append(HTTPField(name: .rateReset, value: String(window.ends.wholeSeconds)))
         guard call.switches.rateLimit == .enforce else { return }
-        refuse(&call, window, beyond: quota)
-    }
-
-    /// The limit precedes every other check, even those already made.
-    private func refuse(_ call: inout OktaCall, _ window: OktaRateWindow, beyond quota: Int) {
+        // The limit precedes every other check, even those already made.
         var findings = Findings<OktaFailure>()
         findings.add(
             Finding(
@@ -254,6 +253,7 @@ extension Okta {
         let named = call.credentials.parameters.unnoted["client_id"] ?? call.credentials.claims?["cid"]?.string
         return named.flatMap { call.arrival.authenticationContext.clients[$0]?.id } ?? ""
     }
+
 }
 
 /// The requests of a client to a route within a minute.

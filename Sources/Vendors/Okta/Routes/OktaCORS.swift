@@ -23,7 +23,8 @@ extension Okta {
 
     /// Whether the origin is one for pages of the client. Without it, the token endpoint refuses the call.
     private func judgeClientOrigin(_ origin: String, _ isTrusted: Bool, _ call: inout OktaCall) -> Bool {
-        let named = call.credentials.parameters.unnoted["client_id"]
+        let parameters = call.credentials.parameters.unnoted
+        let named = parameters["client_id"]
         let client = call.credentials.client ?? named.flatMap { call.arrival.authenticationContext.clients[$0] }
         let redirects = client?.redirectURIs ?? []
         let own = redirects.compactMap { OktaAddress($0)?.origin }
@@ -35,16 +36,10 @@ extension Okta {
                 "origin", isAllowed ? .passed : .failed, expected: .anyOf(own.map(\.text) + ["a trusted origin"]),
                 found: .text(origin), note: near.map { $0 + "." }, source: "codes; switch cors"),
             orFail: redirects.isEmpty ? .originNotTrusted : .originNotRedirect)
-        judgePKCE(&call)
-        return isAllowed
-    }
-
-    /// A page cannot keep a secret, so whoever redeems a code in one must know its verifier.
-    private func judgePKCE(_ call: inout OktaCall) {
-        let parameters = call.credentials.parameters.unnoted
+        // A page cannot keep a secret, so whoever redeems a code in one must know its verifier.
         let grant = OktaGrantType.authorizationCode.rawValue
         guard call.route.access == .client(.tokens), parameters["grant_type"]?.hasSameBytes(as: grant) == true
-        else { return }
+        else { return isAllowed }
         let hasVerifier = parameters["code_verifier"] != nil
         call.findings.add(
             Finding(
@@ -52,6 +47,7 @@ extension Okta {
                 found: hasVerifier ? .text("code_verifier") : .nothing("no code_verifier"), source: "codes; switch cors"
             ),
             orFail: .browserNeedsPKCE)
+        return isAllowed
     }
 
     /// Lets pages read an answer that was made before its origin was judged, such as an armed failure (ours).
@@ -61,6 +57,33 @@ extension Okta {
         response.fields[.vary] = "Origin"
         response.fields.show(to: origin, at: request.path, isTrusted: true)
     }
+
+    /// Answers a browser's question whether a page may make a call. Source: api. At the token endpoint and at par any
+    /// origin may ask, since only the call itself names the client.
+    static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refused(.routeNotFound) }
+        guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {
+            call.answerFields[.allow] = methods + ", OPTIONS"
+            throw Refused(
+                .methodNotAllowed,
+                because: "found OPTIONS without Origin and Access-Control-Request-Method; expected \(methods)")
+        }
+        _ = try server(call)
+        var response = Response.empty()
+        response.fields[.vary] = "Origin"
+        let wanted = call.request.fields[.accessControlRequestHeaders]
+        let sendsToken = wanted.map { $0.lowercased().contains("authorization") } ?? false
+        let isTrusted = call.isTrusted(origin, in: &state)
+        guard origins.admits(isTrusted: isTrusted, sendsToken: sendsToken) else { return .respond(response) }
+        response.fields.allow(origin, at: call.request.path, isTrusted: isTrusted)
+        response.fields[.accessControlAllowMethods] = methods
+        // ours: DPoP and others need it.
+        if let wanted { response.fields[.accessControlAllowHeaders] = wanted }
+        response.fields[.accessControlMaxAge] = "3600"
+        return .respond(response)
+    }
+
+    static let preflightEndpoints = OktaOrigins.paths.flatMap { $0.patterns.map(Endpoint.options) }
 }
 
 extension OktaCall {
@@ -89,37 +112,6 @@ extension HTTPFields {
             "DPoP-Nonce, WWW-Authenticate, X-Okta-Request-Id, X-Rate-Limit-Limit, X-Rate-Limit-Remaining, "
             + "X-Rate-Limit-Reset"
     }
-}
-
-/// Preflights: browsers ask whether a page may make a call.
-extension Okta {
-    /// Answers a browser's question whether a page may make a call.
-    ///
-    /// Source: api. At the token endpoint and at par any origin may ask, since only the call itself names the client.
-    static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refused(.routeNotFound) }
-        guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {
-            call.answerFields[.allow] = methods + ", OPTIONS"
-            throw Refused(
-                .methodNotAllowed,
-                because: "found OPTIONS without Origin and Access-Control-Request-Method; expected \(methods)")
-        }
-        _ = try server(call)
-        var response = Response.empty()
-        response.fields[.vary] = "Origin"
-        let wanted = call.request.fields[.accessControlRequestHeaders]
-        let sendsToken = wanted.map { $0.lowercased().contains("authorization") } ?? false
-        let isTrusted = call.isTrusted(origin, in: &state)
-        guard origins.admits(isTrusted: isTrusted, sendsToken: sendsToken) else { return .respond(response) }
-        response.fields.allow(origin, at: call.request.path, isTrusted: isTrusted)
-        response.fields[.accessControlAllowMethods] = methods
-        // ours: DPoP and others need it.
-        if let wanted { response.fields[.accessControlAllowHeaders] = wanted }
-        response.fields[.accessControlMaxAge] = "3600"
-        return .respond(response)
-    }
-
-    static let preflightEndpoints = OktaOrigins.paths.flatMap { $0.patterns.map(Endpoint.options) }
 }
 
 /// The origins for which browsers show an answer to pages (Fetch standard, CORS protocol). Source: api; docs, release
@@ -216,31 +208,26 @@ extension Okta {
                 .required("origin", "scheme, host and port, as in http://localhost:3000"),
                 .optional("cors", "whether it may make calls; by default true"),
                 .optional("remove", "true removes it"),
-            ], body: changeTrustedOrigin)
+            ]
+        ) { (call, state) throws(ControlRefusal) in
+            let (text, allowsCORS, isRemoved) = try call.read { reader in
+                (reader.text("origin"), reader.bool("cors") ?? true, reader.bool("remove") ?? false)
+            }
+            let origin = OktaTrustedOrigin(origin: OktaTrustedOrigin.normalized(text), allowsCORS: allowsCORS)
+            guard text.contains("://"), OktaAddress(text).map({ $0.path.text == "/" }) ?? true else {
+                throw ControlRefusal("origin is \(text); expected scheme, host and port, such as http://localhost:3000")
+            }
+            if isRemoved {
+                let hint = Nearest.hint(to: origin.origin, among: state.trustedOrigins.all.map(\.origin))
+                try ControlRefusal.require(
+                    state.trustedOrigins.remove(origin.key) != nil, "\(origin.origin) is not a trusted origin\(hint)")
+            } else {
+                state.trustedOrigins.add(origin, within: OktaTrustedOrigin.bound)
+            }
+            return ["origins": .array(state.trustedOrigins.all.map { $0.json(.whole) })]
+        }
     ]
 
-    private static func changeTrustedOrigin(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
-        let (text, allowsCORS, isRemoved) = try call.read { reader in
-            (reader.text("origin"), reader.bool("cors") ?? true, reader.bool("remove") ?? false)
-        }
-        let origin = OktaTrustedOrigin(origin: OktaTrustedOrigin.normalized(text), allowsCORS: allowsCORS)
-        guard text.contains("://"), OktaAddress(text).map({ $0.path.text == "/" }) ?? true else {
-            throw ControlRefusal("origin is \(text); expected scheme, host and port, such as http://localhost:3000")
-        }
-        if isRemoved {
-            guard state.trustedOrigins[origin.origin] != nil else {
-                let hint = Nearest.hint(to: origin.origin, among: state.trustedOrigins.all.map(\.origin))
-                throw ControlRefusal("\(origin.origin) is not a trusted origin\(hint)")
-            }
-            state.trustedOrigins.remove(origin.key)
-        } else {
-            state.trustedOrigins.add(origin, within: OktaTrustedOrigin.bound)
-        }
-        return ["origins": .array(state.trustedOrigins.all.map { $0.json(.whole) })]
-    }
-}
-
-extension Okta {
     /// What to note when an app asks at an address that tokens do not name; ours, as the real issuer has only one.
     static func addressMistake(_ call: OktaCall) -> Finding? {
         let base = call.arrival.base

@@ -3,15 +3,96 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// The steps of a sign-in: second factor, consent, answer. On the page the user takes them; without it, they are taken
-/// at once (ours).
-extension OktaSignInPolicy {
-    /// Begins a sign-in, as the user who is signed in already or, if nobody is asked, anybody.
-    func begin(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var signIn = signIn
-        signIn.authentication = try authenticatedUser(call, state)
-        if signIn.authentication == nil, !isOnPage { signIn.authentication = try anybody(call, state) }
-        return try proceed(signIn, &call, &state)
+/// What a request demands of the user besides signing in, and the steps of a sign-in: second factor, consent, answer. On
+/// the page the user takes them; without it, they are taken at once (ours).
+struct OktaSignInPolicy: Sendable {
+    typealias State = OktaState
+    typealias Refused = Okta.Refused
+
+    let request: OktaAuthorizeRequest
+    let client: OktaClient
+    let server: OktaServer
+    /// Whether people sign in on the page; otherwise nobody is asked (ours).
+    let isOnPage: Bool
+
+    init(_ request: OktaAuthorizeRequest, _ client: OktaClient, _ server: OktaServer, _ switches: OktaSwitches) {
+        (self.request, self.client, self.server) = (request, client, server)
+        isOnPage = (client.loginMode ?? switches.loginMode) == .page
+    }
+
+    /// The policy of a sign-in that has begun on the page.
+    init(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) throws(Refused) {
+        request = signIn.request
+        guard let client = state.clients[request.clientID], let server = accounts.server(request.serverID) else {
+            throw Refused(
+                .loginUnknown,
+                because: "the fixtures no longer have client \(request.clientID) or server \(request.serverID)")
+        }
+        (self.client, self.server, isOnPage) = (client, server, true)
+    }
+
+    enum Step: Sendable { case credentials, secondFactor, consent, nothing }
+
+    func step(of signIn: OktaSignIn, in state: OktaState) -> Step {
+        guard let authentication = signIn.authentication else { return .credentials }
+        if needsSecondFactor(authentication, in: state) { return .secondFactor }
+        let isAsked = signIn.allowedScopes == nil && !scopesToConsent(authentication, in: state).isEmpty
+        return isAsked ? .consent : .nothing
+    }
+
+    var asksNobody: Bool { request.prompts.contains(.none) }
+
+    private func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
+        request.maxAge.map { $0 > 0 && moment <= session.authenticated + .seconds($0) } ?? true
+    }
+
+    private func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
+        if authentication.methods.contains("mfa") { return false }
+        if client.assurance == .two || request.assurance == .twoFactors { return true }
+        return request.assurance == .twoFactorsIfPossible && !factors(of: authentication, in: state).isEmpty
+    }
+
+    /// The second factors with which the user can sign in; without a page, only one that needs nobody (ours).
+    func factors(of authentication: OktaAuthentication, in state: OktaState) -> [OktaFactor] {
+        guard let userID = authentication.userID else { return [] }
+        return state.activeFactors(of: userID).filter { isOnPage || $0.kind == .totp }
+    }
+
+    /// The scopes to which the user must still consent. Source: guide:request-user-consent; org never asks (ref).
+    func scopesToConsent(_ authentication: OktaAuthentication, in state: OktaState) -> [OktaScope] {
+        let scopes = request.scopes.compactMap(server.scope).filter { $0.consent != .implicit }
+        if request.prompts.contains(.consent) { return scopes }
+        guard client.consentMethod == .required else { return [] }
+        let given = authentication.userID.map { consent(of: $0, in: state).scopes } ?? []
+        return scopes.filter { scope in !given.contains(exactly: scope.name) }
+    }
+
+    /// What a user has consented to so far.
+    private func consent(of userID: String, in state: OktaState) -> OktaConsent {
+        let consent = OktaConsent(userID: userID, clientID: client.id, serverID: server.id)
+        return state.consents[consent.key] ?? consent
+    }
+
+    // MARK: - Steps
+
+    /// Takes a sign-in as far as it goes without the user; a new one begins as the user who is signed in already or, if
+    /// nobody is asked, anybody. It ends when the client learns why it failed: that is its answer.
+    func proceed(
+        _ signIn: OktaSignIn, isNew: Bool = false, _ call: inout OktaCall, _ state: inout State
+    ) throws(Refused) -> Reply {
+        var next = signIn
+        do throws(Refused) {
+            if isNew { next.authentication = try authenticatedUser(call, state) }
+            if isNew, next.authentication == nil, !isOnPage { next.authentication = try anybody(call, state) }
+            if let authentication = next.authentication { try admit(authentication, to: &next, state) }
+        } catch {
+            if error.failure.reachesClient { state.finish(signIn) }
+            throw error
+        }
+        guard step(of: next, in: state) == .nothing, let authentication = next.authentication else {
+            return .respond(ask(next, &call, &state))
+        }
+        return .respond(complete(next, authentication, &call, &state))
     }
 
     /// Who is signed in already: by a session token, or by the browser's session; `nil` for nobody.
@@ -24,7 +105,7 @@ extension OktaSignInPolicy {
             (authentication.moment, authentication.sessionToken) = (call.moment, token)
             return authentication
         }
-        let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
+        let session = call.ownSession(in: state)
         if let session, !request.prompts.contains(.login), accepts(session, at: call.moment) {
             return OktaAuthentication(
                 userID: session.userID, moment: session.authenticated, methods: session.methods, sessionID: session.id)
@@ -50,55 +131,34 @@ extension OktaSignInPolicy {
         return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 
-    /// Takes a sign-in as far as it goes without the user.
-    func proceed(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var signIn = signIn
-        if let authentication = signIn.authentication {
-            if let userID = authentication.userID {
-                let user = try Refused.require(
-                    state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
-                try Refused.require(
-                    user.isActive, .accessDenied, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-            }
-            try Okta.requireAssigned(authentication.userID, to: client, in: state)
-            let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
-            _ = try Okta.accessPolicy(for: client, grant.rawValue, signIn.request.scopes, at: server, in: state)
-            signIn.authentication = try secondFactor(authentication, state)
-            try takeConsent(of: &signIn, state)
+    /// Takes the steps of a user who signed in: the second factor and the consent too, if nobody is asked for them.
+    private func admit(
+        _ authentication: OktaAuthentication, to signIn: inout OktaSignIn, _ state: State
+    ) throws(Refused) {
+        if let userID = authentication.userID {
+            let user = try Refused.require(
+                state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
+            try user.requireActive(orFail: .accessDenied)
         }
-        guard step(of: signIn, in: state) == .nothing, let authentication = signIn.authentication else {
-            return .respond(ask(signIn, &call, &state))
-        }
-        return .respond(complete(signIn, authentication, &call, &state))
-    }
-
-    /// The same user with a second factor, if one is due and nobody is asked for it.
-    private func secondFactor(
-        _ authentication: OktaAuthentication, _ state: State
-    ) throws(Refused) -> OktaAuthentication {
-        guard needsSecondFactor(authentication, in: state) else { return authentication }
-        let reason = "a second factor is due by \(request.assurance?.rawValue ?? "assurance of the client")"
-        try Refused.require(
-            !asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
-        guard !factors(of: authentication, in: state).isEmpty else {
+        try Okta.requireAssigned(authentication.userID, to: client, in: state)
+        let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
+        _ = try Okta.accessPolicy(for: client, grant.rawValue, signIn.request.scopes, at: server, in: state)
+        if needsSecondFactor(authentication, in: state) {
+            let reason = "a second factor is due by \(request.assurance?.rawValue ?? "assurance of the client")"
+            try Refused.require(
+                !asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
             let kinds = isOnPage ? "factor" : "TOTP factor, which signs in by itself"
-            throw Refused(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
+            try Refused.require(
+                !factors(of: authentication, in: state).isEmpty, .acrUnmet,
+                "\(reason), and the user has no active \(kinds); expected one")
+            if !isOnPage { signIn.authentication = authentication.adding("otp") }
         }
-        return isOnPage ? authentication : authentication.adding("otp")
-    }
-
-    /// Consents for the user if nobody is asked.
-    private func takeConsent(of signIn: inout OktaSignIn, _ state: State) throws(Refused) {
-        guard let authentication = signIn.authentication, signIn.allowedScopes == nil else { return }
-        let scopes = scopesToConsent(authentication, in: state).map(\.name)
-        guard !scopes.isEmpty else { return }
-        if asksNobody {
-            let list = scopes.joined(separator: ", ")
-            throw Refused(
-                .consentRequired, ["scopes": .string(list)],
-                because:
-                    "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")
-        }
+        let scopes = signIn.allowedScopes == nil ? scopesToConsent(authentication, in: state).map(\.name) : []
+        if scopes.isEmpty { return }
+        var list: String { scopes.joined(separator: ", ") }
+        try Refused.require(
+            !asksNobody, .consentRequired, with: ["scopes": .string(list)],
+            "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")
         if !isOnPage { signIn.allowedScopes = scopes }
     }
 
@@ -121,7 +181,9 @@ extension OktaSignInPolicy {
         let request = signIn.request
         state.finish(signIn)
         if let userID = authentication.userID, let scopes = signIn.allowedScopes {
-            remember(consentOf: userID, to: scopes, in: &state)
+            var consent = consent(of: userID, in: state)
+            consent.scopes += scopes.filter { !consent.scopes.contains($0) }
+            state.consents.add(consent, within: OktaState.bound)
         }
         var authorization = OktaAuthorization(
             clientID: request.clientID, serverID: request.serverID, userID: authentication.userID)
@@ -166,7 +228,6 @@ extension OktaSignInPolicy {
 extension OktaCall {
     func page(_ page: OktaPage) -> Response { vendor.pages.response(page, to: request) }
 
-    /// The path of the sign-in page, as browsers reach it.
     var signInPath: String {
         let path = OktaAddress(arrival.base)?.path.text ?? "/"
         return (path == "/" ? "" : path) + "/login/login.htm"
@@ -176,83 +237,5 @@ extension OktaCall {
     mutating func setCookie(_ name: String, _ value: String?) {
         let attributes = OktaPageSeal.attributes(of: request, at: arrival.base) + (value == nil ? "; Max-Age=0" : "")
         answerFields.append(HTTPField(name: .setCookie, value: "\(name)=\(value ?? "")\(attributes)"))
-    }
-}
-
-/// What a request demands of the user besides signing in: a second factor, a consent.
-struct OktaSignInPolicy: Sendable {
-    typealias State = OktaState
-    typealias Refused = Okta.Refused
-
-    let request: OktaAuthorizeRequest
-    let client: OktaClient
-    let server: OktaServer
-    /// Whether people sign in on the page; otherwise nobody is asked (ours).
-    let isOnPage: Bool
-
-    init(_ request: OktaAuthorizeRequest, _ client: OktaClient, _ server: OktaServer, _ switches: OktaSwitches) {
-        (self.request, self.client, self.server) = (request, client, server)
-        isOnPage = (client.loginMode ?? switches.loginMode) == .page
-    }
-
-    /// The policy of a sign-in that has begun on the page; `nil` when its client or server is gone.
-    init?(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) {
-        guard let client = state.clients[signIn.request.clientID], let server = accounts.server(signIn.request.serverID)
-        else { return nil }
-        (request, self.client, self.server, isOnPage) = (signIn.request, client, server, true)
-    }
-
-    /// What the user has to do next.
-    enum Step: Sendable { case credentials, secondFactor, consent, nothing }
-
-    func step(of signIn: OktaSignIn, in state: OktaState) -> Step {
-        guard let authentication = signIn.authentication else { return .credentials }
-        if needsSecondFactor(authentication, in: state) { return .secondFactor }
-        let isAsked = signIn.allowedScopes == nil && !scopesToConsent(authentication, in: state).isEmpty
-        return isAsked ? .consent : .nothing
-    }
-
-    var asksNobody: Bool { request.prompts.contains(.none) }
-
-    func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
-        guard let age = request.maxAge else { return true }
-        return age > 0 && moment <= session.authenticated + .seconds(age)
-    }
-
-    func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
-        if authentication.methods.contains("mfa") { return false }
-        switch request.assurance {
-        case .twoFactors?: return true
-        case .twoFactorsIfPossible?:
-            return client.assurance == .two || !factors(of: authentication, in: state).isEmpty
-        case .oneFactor?, .password?, .phishingResistant?, .hardwareProtected?, nil: return client.assurance == .two
-        }
-    }
-
-    /// The second factors with which the user can sign in; without a page, only one that needs nobody (ours).
-    func factors(of authentication: OktaAuthentication, in state: OktaState) -> [OktaFactor] {
-        guard let userID = authentication.userID else { return [] }
-        return state.factors(of: userID).filter { $0.status == .active && (isOnPage || $0.kind == .totp) }
-    }
-
-    /// The scopes to which the user must still consent. Source: guide:request-user-consent; org never asks (ref).
-    func scopesToConsent(_ authentication: OktaAuthentication, in state: OktaState) -> [OktaScope] {
-        let scopes = request.scopes.compactMap(server.scope).filter { $0.consent != .implicit }
-        if request.prompts.contains(.consent) { return scopes }
-        guard client.consentMethod == .required else { return [] }
-        let given = authentication.userID.flatMap { state.consents[consentKey(of: $0)]?.scopes } ?? []
-        return scopes.filter { scope in !given.contains(exactly: scope.name) }
-    }
-
-    func remember(consentOf userID: String, to scopes: [String], in state: inout OktaState) {
-        var consent =
-            state.consents[consentKey(of: userID)]
-            ?? OktaConsent(userID: userID, clientID: client.id, serverID: server.id)
-        consent.scopes += scopes.filter { !consent.scopes.contains($0) }
-        state.consents.add(consent, within: OktaState.bound)
-    }
-
-    private func consentKey(of userID: String) -> OktaConsent.Key {
-        OktaConsent.Key(user: ExactText(userID), client: ExactText(client.id), server: ExactText(server.id))
     }
 }

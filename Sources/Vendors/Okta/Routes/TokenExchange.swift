@@ -3,7 +3,6 @@ import JSON
 import Tokens
 
 /// The grant `token-exchange` (RFC 8693): a service acts for a user, or a second app of a device signs its user in.
-///
 /// Source: guide:set-up-token-exchange, guide:configure-native-sso, api.
 extension OktaTokenRequest {
     private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
@@ -24,7 +23,14 @@ extension OktaTokenRequest {
         try Refused.require(
             isNative || type?.hasSameBytes(as: accessTokenType) == true, .exchangeSubjectType,
             "found subject_token_type \(type ?? "none"); expected \(accessTokenType) or \(idTokenType)")
-        let secret = isNative ? try deviceSecret() : nil
+        var secret: String?
+        if isNative {
+            secret = try Refused.require(
+                parameters["actor_token"], .exchangeActor,
+                "found no actor_token beside an ID token; expected a device secret")
+            try Refused.expect(
+                "actor_token_type", parameters["actor_token_type"], OktaDeviceSecret.tokenType, .exchangeActorType)
+        }
         try Refused.require(
             requested?.hasSameBytes(as: accessTokenType) ?? true, .exchangeRequestedType,
             "found requested_token_type \(requested ?? "none"); expected \(accessTokenType), or none")
@@ -34,15 +40,6 @@ extension OktaTokenRequest {
             }
         // The member with which answers say what they contain (RFC 8693 section 2.2.1).
         return try grantTokens(authorization, &call, &state, adding: ["issued_token_type": .string(accessTokenType)])
-    }
-
-    private func deviceSecret() throws(Refused) -> String {
-        let secret = try Refused.require(
-            parameters["actor_token"], .exchangeActor,
-            "found no actor_token beside an ID token; expected a device secret")
-        try Refused.expect(
-            "actor_token_type", parameters["actor_token_type"], OktaDeviceSecret.tokenType, .exchangeActorType)
-        return secret
     }
 
     /// A service gets an access token of the user whose access token it has.
@@ -79,8 +76,7 @@ extension OktaTokenRequest {
         let subject = try OktaSubject(text, .id, of: [server], beside: secret, call, in: state)
         try judge(subject, by: OktaSubjectRules.native, &call)
         var authorization = secret.authorization
-        authorization.clientID = client.id
-        authorization.serverID = server.id
+        (authorization.clientID, authorization.serverID) = (client.id, server.id)
         authorization.scopes = try server.scopes(of: parameters.words("scope"))
         // They belong to the first app's tokens alone.
         (authorization.nonce, authorization.proofKey) = (nil, nil)
@@ -107,28 +103,25 @@ struct OktaSubject: OktaRuleFacts {
     /// The issuers of which tokens are taken here, in every form of their addresses.
     let trusted: [String]
     /// The issuer's published key that the header names.
-    var key: VerificationKey?
-    var isRevoked = false
+    private(set) var key: VerificationKey?
+    private(set) var isRevoked = false
     /// The status of the user; `nil` when there is none.
-    var status: OktaUser.Status?
+    private(set) var status: OktaUser.Status?
     /// The device secret beside it; `nil` when none is due.
-    var secret: OktaDeviceSecret?
+    let secret: OktaDeviceSecret?
 
     var compact: CompactToken? { token }
 
     /// The id of the user in the token: access tokens name the login as `sub`.
     var userID: String? { token.claims?[kind == .access ? "uid" : "sub"]?.string }
-}
 
-extension OktaSubject {
     init(
         _ text: String, _ kind: OktaTokenKind, of servers: [OktaServer], beside secret: OktaDeviceSecret? = nil,
         _ call: OktaCall, in state: OktaState
     ) throws(Okta.Refused) {
         let bases = call.arrival.sandbox.addresses
-        self.init(
-            kind: kind, token: CompactToken(text), moment: call.moment,
-            trusted: servers.flatMap { server in bases.map(server.issuer) }, secret: secret)
+        (self.kind, token, moment, self.secret) = (kind, CompactToken(text), call.moment, secret)
+        trusted = servers.flatMap { server in bases.map(server.issuer) }
         let issuer = token.claims?["iss"]?.string
         let server = servers.first { server in
             bases.contains { issuer?.hasSameBytes(as: server.issuer(at: $0)) == true }
@@ -142,9 +135,8 @@ extension OktaSubject {
     }
 }
 
-/// The rules of tokens that are to be exchanged, in the order of the checks.
-///
-/// Source: the failures are documented (codes), their use follows from their texts; the order is ours.
+/// The rules of tokens that are to be exchanged, in the order of the checks. Source: the failures are documented
+/// (codes), their use follows from their texts; the order is ours.
 enum OktaSubjectRules {
     private typealias Rule = TokenRule<OktaSubject>
 
@@ -231,7 +223,6 @@ enum OktaSubjectRules {
 }
 
 /// The secret that apps of a device share, so that the second one signs its user in without asking (native SSO).
-///
 /// Source: guide:configure-native-sso.
 struct OktaDeviceSecret: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// What answers and exchanges call it.

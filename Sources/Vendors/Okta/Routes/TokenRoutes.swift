@@ -5,15 +5,11 @@ import Tokens
 /// The token endpoint. Each grant is a function of the request, those of a kind in a file of their own.
 extension Okta {
     static func createToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let server = try server(call)
-        let client = try call.client()
-        let request = OktaTokenRequest(
-            server: server, client: client, parameters: call.credentials.parameters, proofKey: call.credentials.proofKey
-        )
+        let request = try OktaTokenRequest(call)
         // Who asks for no document reads here that its tokens name another address.
         let mistake = addressMistake(call)
-        let isKnown =
-            mistake == nil || state.grants.added.contains { state.grants[$0]?.authorization.clientID == client.id }
+        let id = request.client.id
+        let isKnown = mistake == nil || state.grants.added.contains { state.grants[$0]?.authorization.clientID == id }
         let reply = try request.redeem(&call, &state)
         if !isKnown, let mistake { call.findings.note(mistake) }
         return reply
@@ -25,10 +21,8 @@ extension Okta {
     ) throws(Refused) {
         guard let id = authorization.userID else { return }
         let status = state.users[id]?.status
-        guard status == .active else {
-            let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
-            throw Refused(failure, because: "found \(found), \(id); expected ACTIVE")
-        }
+        var found: String { status.map { "is \($0.rawValue)" } ?? "was removed" }
+        try Refused.require(status == .active, failure, "found a user who \(found), \(id); expected ACTIVE")
     }
 }
 
@@ -36,6 +30,15 @@ extension OktaCall {
     func client() throws(Refused) -> OktaClient {
         try Refused.require(
             credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
+    }
+
+    func client(using grant: OktaGrantType) throws(Refused) -> OktaClient {
+        let client = try client()
+        var own: String { client.grants.joined(separator: ", ") }
+        try Refused.require(
+            client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
+            "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
+        return client
     }
 }
 
@@ -47,7 +50,13 @@ struct OktaTokenRequest: Sendable {
     let client: OktaClient
     let parameters: OktaParameters
     /// The thumbprint of the key that a DPoP proof showed, to which the tokens are bound; `nil` without one.
-    var proofKey: String?
+    let proofKey: String?
+    let moment: Moment
+
+    init(_ call: OktaCall) throws(Refused) {
+        (server, client) = (try Okta.server(call), try call.client())
+        (parameters, proofKey, moment) = (call.credentials.parameters, call.credentials.proofKey, call.moment)
+    }
 
     fileprivate func redeem(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         switch try grantType() {
@@ -78,19 +87,12 @@ struct OktaTokenRequest: Sendable {
             "found grant_type \(name) of client \(client.id); expected one of its own: \(own)")
         return type
     }
-}
 
-/// The grant `password`. Source: ref, codes.
-extension OktaTokenRequest {
+    // MARK: - The grant `password`. Source: ref, codes
+
     func redeemPassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let name = try parameters.required("username")
-        let password = try parameters.required("password")
+        let (name, password) = (try parameters.required("username"), try parameters.required("password"))
         let scopes = try server.scopes(of: parameters.words("scope"))
-        let user = try user(name, password, in: state)
-        return try passFirstFactor("pwd", of: user.id, scopes, &call, &state)
-    }
-
-    private func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
         let user = try Refused.require(
             state.user(name), .passwordWrong, "found username \(name); expected the id or login of a user")
         guard let known = user.password, Digest.areEqual(Array(known.utf8), Array(password.utf8)) else {
@@ -101,20 +103,19 @@ extension OktaTokenRequest {
             "found \(user.login), PASSWORD_EXPIRED; expected ACTIVE")
         try Refused.require(
             user.isActive, .passwordWrong, "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
-        return user
+        return try passFirstFactor("pwd", of: user.id, scopes, &call, &state)
     }
 
     // MARK: - The grant `client_credentials`: a service acts for itself
 
     func grantToClient(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var authorization = OktaAuthorization(clientID: client.id, serverID: server.id)
-        authorization.scopes = server.isOrg ? try orgScopes(call) : try customScopes()
-        return try grantTokens(authorization, &call, &state)
+        let scopes = server.isOrg ? try orgScopes(call) : try customScopes()
+        return try grantTokens(
+            OktaAuthorization(clientID: client.id, serverID: server.id, scopes: scopes), &call, &state)
     }
 
-    /// The org server grants `okta.*` scopes to services that sign their requests.
-    ///
-    /// Source: api, guide:implement-oauth-for-okta-serviceapp; that it leaves out what was not granted: inferred.
+    /// The org server grants `okta.*` scopes to services that sign their requests. Source: api,
+    /// guide:implement-oauth-for-okta-serviceapp; that it leaves out what was not granted: inferred.
     private func orgScopes(_ call: OktaCall) throws(Refused) -> [String] {
         let method = call.credentials.clientFacts?.method
         try Refused.require(
@@ -123,29 +124,28 @@ extension OktaTokenRequest {
         try Refused.require(
             client.type == .service, .orgClientType,
             "found client \(client.id), application_type \(client.type.rawValue); expected service")
-        let words = try asked()
+        let words = try server.distinctScopes(of: parameters.words("scope"))
         let granted = words.filter { client.grantedScopes.contains(exactly: $0) }
-        guard !granted.isEmpty else {
-            let expected = client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
-            throw Refused(
-                .orgScopes,
-                because: "found scope \(words.joined(separator: " ")); expected some of what \(client.id) was granted: "
-                    + "\(expected)")
+        var expected: String {
+            client.grantedScopes.isEmpty ? "nothing" : client.grantedScopes.joined(separator: " ")
         }
+        try Refused.require(
+            !granted.isEmpty, .orgScopes,
+            "found scope \(words.joined(separator: " ")); expected some of what \(client.id) was granted: \(expected)")
         return granted
     }
 
     /// A custom server grants its own scopes, unless a user would have to consent.
     private func customScopes() throws(Refused) -> [String] {
-        let words = try asked()
+        let named = parameters.words("scope")
+        let words = try server.distinctScopes(of: named.isEmpty ? server.defaultScopes : named)
         try Refused.require(
             !words.contains("openid"), .scopeOpenidService,
             "found scope openid, which is about a user, and a service has none; expected some of \(server.scopeNames)")
-        if let unknown = words.first(where: { server.scope($0) == nil }) {
-            throw Refused(
-                .scopeUnknown,
-                because: "found scope \(unknown); expected some of server \(server.id)'s own: \(server.scopeNames)")
-        }
+        let unknown = words.first { server.scope($0) == nil }
+        try Refused.require(
+            unknown == nil, .scopeUnknown,
+            "found scope \(unknown ?? ""); expected some of server \(server.id)'s own: \(server.scopeNames)")
         let refused = words.filter { server.scope($0)?.consent == .required }
         try Refused.require(
             refused.isEmpty, .consentRequiredService, with: ["scopes": .string(refused.joined(separator: ", "))],
@@ -153,32 +153,14 @@ extension OktaTokenRequest {
         return words
     }
 
-    /// The scopes of the request, each once.
-    private func asked() throws(Refused) -> [String] {
-        var words: [String] = []
-        for word in parameters.words("scope") where !words.contains(exactly: word) {
-            words.append(word)
-        }
-        if words.isEmpty, !server.isOrg { words = server.defaultScopes }
-        try Refused.require(!words.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
-        return words
-    }
-}
+    // MARK: - The grant `authorization_code`, with PKCE (RFC 7636)
 
-/// The grant `authorization_code`, with PKCE (RFC 7636).
-extension OktaTokenRequest {
     func redeemCode(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let text = try parameters.required("code")
-        let redirectURI = try parameters.required("redirect_uri")
+        let (text, redirectURI) = (try parameters.required("code"), try parameters.required("redirect_uri"))
         let ticket = try Refused.require(
             state.codes[text], .codeInvalid, "found a code that is unknown here; expected one of this sandbox")
         let code = ticket.content
-        try Refused.require(
-            code.authorization.clientID.hasSameBytes(as: client.id), .codeOtherClient,
-            "found client \(client.id); expected \(code.authorization.clientID), as at authorize")
-        try Refused.require(
-            code.authorization.serverID.hasSameBytes(as: server.id), .codeOtherServer,
-            "found server \(server.id); expected \(code.authorization.serverID), as at authorize")
+        try requireOwn(code.authorization, (.codeOtherClient, .codeOtherServer), "as at authorize")
         if let grant = code.grant {
             // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
             state.revoke(grant: grant)
@@ -229,10 +211,16 @@ extension OktaTokenRequest {
     // MARK: - The grant `refresh_token`. Source: guide:refresh-tokens
 
     func refreshTokens(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let text = try parameters.required("refresh_token")
-        let (token, grant) = try usable(text, call, state)
+        let (token, grant) = try usable(try parameters.required("refresh_token"), state)
         if let replaced = token.replaced, call.moment > replaced + .seconds(client.refresh.leeway) {
-            throw reuse(of: token, call, &state)
+            // Two parties have the token, and one of them may be an attacker.
+            state.revoke(grant: token.grant)
+            let event = server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
+            throw Refused(
+                .refreshTokenInvalid,
+                because: "refresh-token-reused (\(event)): the token was replaced "
+                    + "\(call.moment.wholeSeconds - replaced.wholeSeconds) s ago; expected at most "
+                    + "\(client.refresh.leeway) s. All tokens since the sign-in were revoked")
         }
         var authorization = grant.authorization
         try Okta.requireActive(authorization, in: state, orFail: .refreshTokenInvalid)
@@ -250,9 +238,7 @@ extension OktaTokenRequest {
     }
 
     /// The refresh token, if it is the client's and has not ended.
-    private func usable(
-        _ text: String, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
+    private func usable(_ text: String, _ state: State) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
         guard let (token, grant) = state.refreshToken(text) else {
             let kind = OktaTokenKind(of: CompactToken(text)).map { "an \($0.rawValue) token" }
             throw Refused(
@@ -260,31 +246,29 @@ extension OktaTokenRequest {
                 because:
                     "found \(kind ?? "a refresh token that is unknown here"); expected a refresh token of this sandbox")
         }
-        let first = grant.authorization
-        let complaint: String? =
-            if !first.clientID.hasSameBytes(as: client.id) {
-                "found client \(client.id); expected \(first.clientID), to which the refresh token was given"
-            } else if !first.serverID.hasSameBytes(as: server.id) {
-                "found server \(server.id); expected \(first.serverID), which gave the refresh token"
-            } else if grant.isRevoked {
-                "found a refresh token that was revoked; expected one that was not"
-            } else {
-                token.complaint(at: call.moment)
-            }
+        try requireOwn(
+            grant.authorization, (.refreshTokenInvalid, .refreshTokenInvalid), "to which the refresh token was given",
+            "which gave the refresh token")
+        let complaint =
+            grant.isRevoked
+            ? "found a refresh token that was revoked; expected one that was not" : token.complaint(at: moment)
         if let complaint { throw Refused(.refreshTokenInvalid, because: complaint) }
         return (token, grant)
     }
 
-    /// Ends the family of a token that was used after its replacement: two parties have it, and one of them may be an
-    /// attacker.
-    private func reuse(of token: OktaRefreshToken, _ call: OktaCall, _ state: inout State) -> Refused {
-        state.revoke(grant: token.grant)
-        let event = server.isOrg ? "app.oauth2.token.detect_reuse" : "app.oauth2.as.token.detect_reuse"
-        let age = token.replaced.map { call.moment.wholeSeconds - $0.wholeSeconds } ?? 0
-        return Refused(
-            .refreshTokenInvalid,
-            because: "refresh-token-reused (\(event)): the token was replaced \(age) s ago; expected at most "
-                + "\(client.refresh.leeway) s. All tokens since the sign-in were revoked")
+    /// Refuses to continue what another client, or this one at another server, began in such a role.
+    func requireOwn(
+        _ first: OktaAuthorization, _ failures: (client: OktaFailure, server: OktaFailure), _ role: String,
+        _ otherRole: String? = nil
+    ) throws(Refused) {
+        try Refused.require(
+            first.clientID.hasSameBytes(as: client.id), failures.client,
+            with: ["client": .string(client.id), "original": .string(first.clientID)],
+            "found client \(client.id); expected \(first.clientID), \(role)")
+        try Refused.require(
+            first.serverID.hasSameBytes(as: server.id), failures.server,
+            with: ["server": .string(server.id), "original": .string(first.serverID)],
+            "found server \(server.id); expected \(first.serverID), \(otherRole ?? role)")
     }
 
     /// The requested scopes; all granted ones when the request names none.

@@ -1,28 +1,24 @@
 import Emulation
 import JSON
-import Tokens
-import Wire
 
 /// Users as the management API creates, changes and shows them.
 extension Okta {
     static func createUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let isActivated = try call.query.read { $0.flag("activate", or: true) }
-        let draft = try call.json { OktaUserDraft(&$0) }
-        if let unknown = draft.groups.first(where: { state.groups[$0] == nil }) {
+        var (user, password, groups) = try call.json { OktaUser().changed(by: &$0) }
+        if let unknown = groups.first(where: { state.groups[$0] == nil }) {
             let hint = state.groups.hint(to: unknown, by: \.id)
             throw Okta.refusal("groupIds", "has \(unknown), and no group has that id\(hint)")
         }
-        let address = draft.login.split(separator: "@", omittingEmptySubsequences: false)
+        let address = user.login.split(separator: "@", omittingEmptySubsequences: false)
         guard address.count == 2, !address.contains(where: \.isEmpty) else {
-            throw Okta.refusal("login", "is \(draft.login); expected the form of an email address")
+            throw Okta.refusal("login", "is \(user.login); expected the form of an email address")
         }
-        var user = OktaUser()
         (user.id, user.created, user.statusChanged) = (call.identifiers.oktaID("00u"), call.moment, call.moment)
         // All users are in it. Source: docs:concepts/user-profiles.
         let everyone = state.groups.everyone
-        user.groups = everyone + draft.groups.filter { !everyone.contains($0) }
-        try draft.apply(to: &user, in: state, at: call.moment)
-        if let password = draft.password { call.note(password, of: user) }
+        user.groups = everyone + groups.filter { !everyone.contains($0) }
+        try call.complete(&user, password, in: state)
         user.status = user.password == nil ? .provisioned : .active
         if isActivated { user.activated = call.moment } else { user.status = .staged }
         state.add(user)
@@ -35,18 +31,17 @@ extension Okta {
 
     /// Changes members of a user, or with PUT the user as a whole.
     static func updateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        var user = try call.user(in: state)
+        let user = try call.user(in: state)
         var body = try call.jsonFields().object
         if call.request.method == .post {
             var profile = user.shownProfile
             for member in body["profile"]?.object ?? [:] { profile[member.name] = member.value }
             body["profile"] = .object(profile)
         }
-        let draft = try Fields<Okta>(body, notedBy: call.arrival).read { OktaUserDraft(&$0) }
-        try draft.apply(to: &user, in: state, at: call.moment)
-        if let password = draft.password { call.note(password, of: user) }
-        state.change(user)
-        return .json(user.json(at: call.arrival.base))
+        var (changed, password, _) = try Fields<Okta>(body, notedBy: call.arrival).read { user.changed(by: &$0) }
+        try call.complete(&changed, password, in: state)
+        state.change(changed)
+        return .json(changed.json(at: call.arrival.base))
     }
 
     /// Deactivates a user; one who is deactivated is deleted.
@@ -62,10 +57,9 @@ extension Okta {
 
     /// Lists users, without deactivated ones unless there is a condition. Source: api, with its 200 users a page.
     static func listUsers(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let base = call.arrival.base
-        return try list(
+        try list(
             state.users.all, atMost: 200, call, hiding: { $0.status == .deprovisioned },
-            words: { [$0.firstName, $0.lastName, $0.address] }, show: { $0.json(at: base, inList: true) })
+            words: { [$0.firstName, $0.lastName, $0.address] }, show: { $0.json(at: $1, inList: true) })
     }
 
     static func listUserGroups(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -88,13 +82,12 @@ extension Okta {
                 ["oldPassword", "newPassword"].map { body.nested($0, isRequired: true) { $0.text("value") } ?? "" }
             }
             try user.requirePassword(passwords[0])
-            user.setPassword(passwords[1], at: call.moment)
-            call.note(passwords[1], of: user)
+            call.setPassword(passwords[1], of: &user)
         case "change_recovery_question":
             let (password, recovery) = try call.json { body in
                 (
                     body.nested("password", isRequired: true) { $0.text("value") } ?? "",
-                    OktaUserDraft.recovery(&body, true)
+                    OktaUser.recovery(&body, isRequired: true)
                 )
             }
             try user.requirePassword(password, as: "password")
@@ -108,8 +101,7 @@ extension Okta {
             }
             if let new, let answer {
                 try user.requireAnswer(answer)
-                user.setPassword(new, at: call.moment)
-                call.note(new, of: user)
+                call.setPassword(new, of: &user)
                 break
             }
             let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
@@ -127,24 +119,11 @@ extension Okta {
     }
 }
 
-extension OktaUser {
-    func requirePassword(_ text: String, as member: String = "oldPassword") throws(Okta.Refused) {
-        try Okta.Refused.require(
-            password?.hasSameBytes(as: text) == true, .credentialsRefused, with: ["member": .string(member)],
-            "the password is not that of \(login); expected the user's own")
-    }
-
-    func requireAnswer(_ text: String) throws(Okta.Refused) {
-        try Okta.Refused.require(
-            recoveryAnswer?.hasSameBytes(as: text) == true, .recoveryAnswerWrong,
-            "found another answer than that of \(login); expected the one to the question")
-    }
-}
-
 extension OktaCall {
-    /// Notes a new password that Okta's default policy refuses. It is taken here, since those of examples say that they
-    /// are no secrets. Source: api.
-    mutating func note(_ password: String, of user: OktaUser) {
+    /// Sets a password, and notes one that Okta's default policy refuses: those of examples say that they are no secrets.
+    /// Source: api.
+    mutating func setPassword(_ password: String, of user: inout OktaUser) {
+        user.setPassword(password, at: moment)
         let separators: Set<Character> = [",", ".", "_", "#", "@", "-"]
         let (parts, text) = (user.login.lowercased().split { separators.contains($0) }, password.lowercased())
         let faults = [
@@ -160,66 +139,71 @@ extension OktaCall {
             found: .text("a password with \(faults.joined(separator: ", "))"), source: "api")
     }
 
-    /// The user whom the path names by id or login.
+    /// Completes a user who was described, and whose login must be free.
+    fileprivate mutating func complete(
+        _ user: inout OktaUser, _ password: String?, in state: OktaState
+    ) throws(Refused) {
+        let other = state.user(user.login)
+        try Refused.require(
+            other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
+            "another user signs in as \(user.login); expected an unused login")
+        user.lastUpdated = moment
+        if let password { setPassword(password, of: &user) }
+    }
+
     func user(in state: OktaState) throws(Refused) -> OktaUser {
         let name = parameters["user"]
-        if let user = state.user(name) { return user }
-        throw Refused(
-            .userNotFound, ["id": .string(name)],
-            because: "no user has the id or login \(name)\(state.users.hint(to: name, by: \.login))")
-    }
-}
-
-struct OktaUserDraft {
-    let login: String
-    let email: String
-    let firstName: String
-    let lastName: String
-    /// Further members of the profile.
-    let profile: JSONObject
-    let password: String?
-    let recovery: (question: String, answer: String)?
-    let groups: [String]
-
-    private static let members: Set<String> = ["login", "email", "firstName", "lastName"]
-
-    /// Source: api; by default Okta requires four members of a profile.
-    init(_ body: inout FieldReader) {
-        let profile = body.nested("profile", isRequired: true) { profile in
-            (
-                login: profile.text("login"), first: profile.text("firstName"), last: profile.text("lastName"),
-                email: profile.text("email"),
-                others: profile.whole.filter { !Self.members.contains($0.name) && !$0.value.isNull }
-            )
-        }
-        (login, email) = (profile?.login ?? "", profile?.email ?? "")
-        (firstName, lastName) = (profile?.first ?? "", profile?.last ?? "")
-        self.profile = JSONObject((profile?.others ?? []).map { ($0.name, $0.value) })
-        let credentials = body.nested("credentials") { credentials in
-            (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false))
-        }
-        (password, recovery) = (credentials?.0, credentials?.1)
-        groups = body.texts("groupIds") ?? []
-    }
-
-    static func recovery(_ body: inout FieldReader, _ isRequired: Bool) -> (question: String, answer: String)? {
-        body.nested("recovery_question", isRequired: isRequired) { ($0.text("question"), $0.text("answer")) }
-    }
-
-    func apply(to user: inout OktaUser, in state: OktaState, at moment: Moment) throws(Okta.Refused) {
-        let other = state.user(login)
-        try Okta.Refused.require(
-            other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
-            "another user signs in as \(login); expected an unused login")
-        (user.login, user.email) = (login, email.hasSameBytes(as: login) ? nil : email)
-        (user.firstName, user.lastName, user.profile) = (firstName, lastName, .object(profile))
-        if let recovery { (user.recoveryQuestion, user.recoveryAnswer) = (recovery.question, recovery.answer) }
-        user.lastUpdated = moment
-        if let password { user.setPassword(password, at: moment) }
+        return try Refused.require(
+            state.user(name), .userNotFound, with: ["id": .string(name)],
+            "no user has the id or login \(name)\(state.users.hint(to: name, by: \.login))")
     }
 }
 
 extension OktaUser {
+    func requireActive(orFail failure: OktaFailure) throws(Okta.Refused) {
+        try Okta.Refused.require(isActive, failure, "\(login) is \(status.rawValue); expected ACTIVE")
+    }
+
+    func requirePassword(
+        _ text: String, orFail failure: OktaFailure = .credentialsRefused, as member: String = "oldPassword"
+    ) throws(Okta.Refused) {
+        try Okta.Refused.require(
+            password?.hasSameBytes(as: text) == true, failure, with: ["member": .string(member)],
+            "the password is not that of \(login); expected the user's own")
+    }
+
+    func requireAnswer(_ text: String) throws(Okta.Refused) {
+        try Okta.Refused.require(
+            recoveryAnswer?.hasSameBytes(as: text) == true, .recoveryAnswerWrong,
+            "found another answer than that of \(login); expected the one to the question")
+    }
+
+    /// The user as a request describes one. Source: api; by default Okta requires four members of a profile.
+    func changed(by body: inout FieldReader) -> (user: OktaUser, password: String?, groups: [String]) {
+        var user = self
+        _ = body.nested("profile", isRequired: true) { profile in
+            user.login = profile.text("login")
+            (user.firstName, user.lastName) = (profile.text("firstName"), profile.text("lastName"))
+            let email = profile.text("email")
+            user.email = email.hasSameBytes(as: user.login) ? nil : email
+            let known: Set = ["login", "email", "firstName", "lastName"]
+            let others = profile.whole.filter { !known.contains($0.name) && !$0.value.isNull }
+            user.profile = .object(JSONObject(others.map { ($0.name, $0.value) }))
+        }
+        let (password, recovery) =
+            body.nested("credentials") { credentials in
+                (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials))
+            } ?? (nil, nil)
+        if let recovery { (user.recoveryQuestion, user.recoveryAnswer) = (recovery.question, recovery.answer) }
+        return (user, password, body.texts("groupIds") ?? [])
+    }
+
+    fileprivate static func recovery(
+        _ body: inout FieldReader, isRequired: Bool = false
+    ) -> (question: String, answer: String)? {
+        body.nested("recovery_question", isRequired: isRequired) { ($0.text("question"), $0.text("answer")) }
+    }
+
     /// The user as the management API shows it. Source: api; recorded answers (pysdk), in which lists have no other
     /// links than the first.
     func json(at base: String, inList: Bool = false) -> JSON {
@@ -308,19 +292,15 @@ extension Okta {
                     + "\(step.statuses.map(\.rawValue).joined(separator: ", ")) for \(name)")
         }
         let changed = state.take(step, for: user, call.identifiers, at: call.moment)
-        switch step {
-        case .expirePassword: return .json(changed.json(at: call.arrival.base))
-        case .expireWithTemporary: return .json(["tempPassword": JSON(changed.password)])
+        let (base, token) = (call.arrival.base, changed.recoveryToken ?? "")
+        return switch step {
+        case .expirePassword: .json(changed.json(at: base))
+        case .expireWithTemporary: .json(["tempPassword": JSON(changed.password)])
         case .resetPassword where !sendsEmail:
-            let address = "\(call.arrival.base)/reset_password/\(changed.recoveryToken ?? "")"
-            return .json(["resetPasswordUrl": .string(address)])
+            .json(["resetPasswordUrl": .string("\(base)/reset_password/\(token)")])
         case .activate where !sendsEmail, .reactivate where !sendsEmail:
-            let token = changed.recoveryToken ?? ""
-            return .json([
-                "activationUrl": .string("\(call.arrival.base)/tokens/\(token)/verify"),
-                "activationToken": .string(token),
-            ])
-        default: return .json([:])
+            .json(["activationUrl": .string("\(base)/tokens/\(token)/verify"), "activationToken": .string(token)])
+        default: .json([:])
         }
     }
 
@@ -331,20 +311,11 @@ extension Okta {
         if endsTokens { state.revokeGrants(of: user.id) }
         return .empty()
     }
-}
 
-/// Ends everything that a user has, at the request of a security product. Source: api.
-extension Okta {
+    /// Ends everything that a user has, at the request of a security product. Source: api; of the forms of a subject
+    /// identifier RFC 9493 section 3.2.
     static func revokeGlobally(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let subject = try call.json { $0.object("sub_id", isRequired: true) } ?? [:]
-        let user = try user(subject, call, state)
-        state.endSessions(of: user.id)
-        state.revokeGrants(of: user.id)
-        return .empty()
-    }
-
-    /// The user whom a subject identifier names (RFC 9493 section 3.2).
-    private static func user(_ subject: JSONObject, _ call: OktaCall, _ state: State) throws(Refused) -> OktaUser {
         let format = subject["format"]?.string ?? ""
         let name: String?
         switch format {
@@ -357,8 +328,11 @@ extension Okta {
             name = subject["sub"]?.string
         default: throw Refused(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }
-        return try Refused.require(
+        let user = try Refused.require(
             name.flatMap(state.user), .subIDInvalid,
             "sub_id names no user: \(name ?? "it has no id"); expected the id of a user")
+        state.endSessions(of: user.id)
+        state.revokeGrants(of: user.id)
+        return .empty()
     }
 }

@@ -88,6 +88,15 @@ struct OktaAccounts: Sendable {
         guard servers.contains(where: \.isOrg) else { throw node.problem("no server is called “\(OktaServer.orgID)”") }
         return servers
     }
+
+    /// The server with that id; by default the first custom one.
+    func server(named id: String?) throws(ControlRefusal) -> OktaServer {
+        guard let id else { return defaultServer }
+        return try ControlRefusal.require(server(id), "no authorization server is called", id, among: servers.map(\.id))
+    }
+
+    /// The default server: the first custom one.
+    var defaultServer: OktaServer { servers.first { !$0.isOrg } ?? servers[0] }
 }
 
 /// An authorization server: the organization's own, or a custom one with an audience and scopes.
@@ -160,12 +169,10 @@ struct OktaServer: Sendable {
         }
         self.scopes = scopes
         accessTokenLifetime = try entry["access_token_lifetime"]?.int(in: Self.accessTokenLifetimes) ?? 3600
-        let policies = entry["policies"]
-        self.policies = try policies.map { (node) throws(FixtureProblem) in try [OktaAccessPolicy].read(node) }
-        if let policies, id == Self.orgID { throw policies.problem(Self.orgHasNoPolicies) }
-        claims = try entry["claims"].map { (node) throws(FixtureProblem) in try [OktaClaim].read(node) } ?? []
-        trustedServers =
-            try entry["trusted_servers"].map { (node) throws(FixtureProblem) in try [String].read(node) } ?? []
+        policies = try entry["policies"].map([OktaAccessPolicy].read)
+        if let policies = entry["policies"], id == Self.orgID { throw policies.problem(Self.orgHasNoPolicies) }
+        claims = try entry["claims"].map([OktaClaim].read) ?? []
+        trustedServers = try entry["trusted_servers"].map([String].read) ?? []
         keys = try IssuerKeyFiles(name: id, entry, fixtures, naming: .thumbprint)
         accessTokenKey = try entry["access_token_key"].map { (node) throws(FixtureProblem) in
             try KeyFile(node, fixtures, isRSA: true)
@@ -219,11 +226,8 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
 
     /// How it authenticates. Source: ref.
     enum Method: String, CaseIterable, RecordValue {
-        case none
-        case secretBasic = "client_secret_basic"
-        case secretPost = "client_secret_post"
-        case secretJWT = "client_secret_jwt"
-        case privateKeyJWT = "private_key_jwt"
+        case none, secretBasic = "client_secret_basic", secretPost = "client_secret_post"
+        case secretJWT = "client_secret_jwt", privateKeyJWT = "private_key_jwt"
     }
 
     /// Whether a use of a refresh token yields another one. Source: guide:refresh-tokens.
@@ -326,9 +330,13 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
             coder.member("leeway", &leeway, or: 30, in: 0...60)
         }
     }
-}
 
-extension OktaSwitches.LoginMode: RecordValue {}
+    var secretKey: SigningKey? {
+        guard let secret else { return nil }
+        // Only an empty secret is no key.
+        return try? SigningKey.secret(secret, id: id)
+    }
+}
 
 extension [String] {
     fileprivate static func addresses(_ node: FixtureNode) throws(FixtureProblem) -> [String] {

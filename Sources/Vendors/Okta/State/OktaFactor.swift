@@ -8,6 +8,17 @@ struct OktaFactor: Sendable, KeyedRecord, CodedRecord {
     enum Kind: String, CaseIterable, RecordValue {
         case push, sms, call, question
         case totp = "token:software:totp"
+
+        /// A new id, which begins with the prefix of the kind. Source: postman.
+        func newID(_ identifiers: IdentifierSource) -> String {
+            switch self {
+            case .push: identifiers.oktaID("opf")
+            case .sms: identifiers.oktaID("sms")
+            case .call: identifiers.oktaID("clf")
+            case .totp: identifiers.oktaID("ost")
+            case .question: identifiers.oktaID("ufs")
+            }
+        }
     }
 
     /// Source: api.
@@ -75,43 +86,6 @@ struct OktaFactor: Sendable, KeyedRecord, CodedRecord {
     }
 }
 
-extension OktaState {
-    /// A user's factors, those of the fixtures first.
-    func factors(of userID: String) -> [OktaFactor] { factors.all.filter { $0.userID.hasSameBytes(as: userID) } }
-
-    func factor(_ id: String, of userID: String) -> OktaFactor? {
-        factors[id].flatMap { $0.userID.hasSameBytes(as: userID) ? $0 : nil }
-    }
-
-    mutating func add(_ factor: OktaFactor) {
-        factors.store(factor)
-        for gone in factors.shrink(to: Self.shortBound, sparing: factor.key) { forgetChallenges(of: gone) }
-    }
-
-    /// Removes a factor with its challenges.
-    mutating func remove(_ factor: OktaFactor) {
-        factors.remove(factor.key)
-        forgetChallenges(of: factor)
-    }
-
-    private mutating func forgetChallenges(of factor: OktaFactor) {
-        for challenge in transactions.records(in: ExactText(factor.id)) { transactions.remove(challenge.key) }
-    }
-}
-
-extension OktaFactor.Kind {
-    /// A new id, which begins with the prefix of the kind. Source: postman.
-    func newID(_ identifiers: IdentifierSource) -> String {
-        switch self {
-        case .push: identifiers.oktaID("opf")
-        case .sms: identifiers.oktaID("sms")
-        case .call: identifiers.oktaID("clf")
-        case .totp: identifiers.oktaID("ost")
-        case .question: identifiers.oktaID("ufs")
-        }
-    }
-}
-
 /// A push challenge, which the device of a factor answers.
 struct OktaTransaction: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// What the user chose on the device; the names are ours.
@@ -156,6 +130,28 @@ struct OktaTransaction: Sendable, Equatable, KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
+    /// A user's factors, those of the fixtures first.
+    func factors(of userID: String) -> [OktaFactor] { factors.all.filter { $0.userID.hasSameBytes(as: userID) } }
+
+    func factor(_ id: String, of userID: String) -> OktaFactor? {
+        factors[id].flatMap { $0.userID.hasSameBytes(as: userID) ? $0 : nil }
+    }
+
+    mutating func add(_ factor: OktaFactor) {
+        factors.store(factor)
+        for gone in factors.shrink(to: Self.shortBound, sparing: factor.key) { forgetChallenges(of: gone) }
+    }
+
+    /// Removes a factor with its challenges.
+    mutating func remove(_ factor: OktaFactor) {
+        factors.remove(factor.key)
+        forgetChallenges(of: factor)
+    }
+
+    private mutating func forgetChallenges(of factor: OktaFactor) {
+        for challenge in transactions.records(in: ExactText(factor.id)) { transactions.remove(challenge.key) }
+    }
+
     /// Begins a push challenge; earlier ones keep waiting (ours).
     mutating func challenge(_ factor: OktaFactor, at moment: Moment) -> OktaTransaction {
         let transaction = OktaTransaction(
@@ -240,9 +236,7 @@ enum OktaQuestion {
     }
 }
 
-enum OktaCodeVerdict {
-    case right, wrong, used
-}
+enum OktaCodeVerdict { case right, wrong, used }
 
 extension OktaState {
     /// Judges a one-time code of a factor; a right one is then used up.

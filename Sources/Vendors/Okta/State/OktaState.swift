@@ -120,9 +120,8 @@ extension OktaState {
     /// Notes an id that may be used once; `false` when it was used before and still counts.
     mutating func use(_ kind: OktaUsedID.Kind, _ id: String, of owner: String, until: Moment, at moment: Moment) -> Bool
     {
-        let used = OktaUsedID(kind: kind, owner: owner, id: id, until: until)
-        if let earlier = usedIDs[used.key], earlier.until >= moment { return false }
-        usedIDs.add(used, within: Self.bound)
+        if isUsed(kind, id, of: owner, at: moment) { return false }
+        usedIDs.add(OktaUsedID(kind: kind, owner: owner, id: id, until: until), within: Self.bound)
         return true
     }
 
@@ -132,6 +131,38 @@ extension OktaState {
             issuedTokens.remove(token.key)
             if token.isRevoked || grant.isRevoked { keepRevoked(token) }
         }
+    }
+
+    /// Keeps what a whole state leaves out, such as tokens and cookies: who was there still has them. Those of grants
+    /// that the state read does not have are gone.
+    fileprivate mutating func keepSecrets(of old: OktaState) {
+        (issuedTokens, refreshTokens, codes) = (old.issuedTokens, old.refreshTokens, old.codes)
+        (deviceSecrets, deviceGrants, rateWindows) = (old.deviceSecrets, old.deviceGrants, old.rateWindows)
+        (sessions, sessionTokens, signIns) = (old.sessions, old.sessionTokens, old.signIns)
+        (stateTokens, mfaTokens, oobChallenges) = (old.stateTokens, old.mfaTokens, old.oobChallenges)
+        (pushedRequests, proofNonces) = (old.pushedRequests, old.proofNonces)
+        let gone = Set(old.grants.all.filter { grants[$0.number]?.isSame(as: $0) != true }.map(\.number))
+        if gone.isEmpty { return }
+        for token in issuedTokens.all where gone.contains(token.grant) { issuedTokens.remove(token.key) }
+        for token in refreshTokens.all where gone.contains(token.grant) { refreshTokens.remove(token.key) }
+        for secret in deviceSecrets.all where gone.contains(secret.grant) { deviceSecrets.remove(secret.key) }
+        for code in codes.all where code.content.grant.map(gone.contains) == true { codes.remove(code.key) }
+    }
+
+    /// The nonces that are valid at a moment, the newest one last.
+    func goodNonces(at moment: Moment) -> [OktaProofNonce] {
+        proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }
+    }
+
+    /// The nonces that are valid at a moment, the current one last.
+    mutating func proofNonces(at moment: Moment, _ identifiers: IdentifierSource) -> [String] {
+        var good = goodNonces(at: moment)
+        if let newest = good.last, moment < newest.issued + OktaProofNonce.renewal { return good.map(\.id) }
+        // Source of the length: guide:dpop.
+        let nonce = OktaProofNonce(id: identifiers.opaque(ofLength: 32), issued: moment)
+        proofNonces.add(nonce, within: OktaProofNonce.bound)
+        good.append(nonce)
+        return good.map(\.id)
     }
 }
 
@@ -163,9 +194,7 @@ extension Okta: RecordedVendor {
             (id) throws(ControlRefusal) in try keys(of: id, in: current)
         }
         coder.table("grants", &state.grants, isRequired: false, within: OktaState.bound)
-        coder.lastNumber("last_grant", &state.grants) { (node) throws(FixtureProblem) in
-            try node.int(in: 0...Ordinal.largest)
-        }
+        coder.lastNumber("last_grant", &state.grants)
         // Tokens and codes are secrets: a whole state, which people read, does not show them.
         if isPart {
             codeTokens(&state, &coder)
@@ -176,9 +205,7 @@ extension Okta: RecordedVendor {
         coder.table("used_ids", &state.usedIDs, isRequired: false, within: OktaState.bound)
         coder.table("revoked_ids", &state.revokedIDs, isRequired: false, within: OktaState.bound)
         coder.table("transactions", &state.transactions, isRequired: false, within: OktaState.shortBound)
-        coder.lastNumber("last_transaction", &state.transactions) { (node) throws(FixtureProblem) in
-            try node.int(in: 0...Ordinal.largest)
-        }
+        coder.lastNumber("last_transaction", &state.transactions)
         coder.table("server_rules", &state.serverRules, isRequired: false, within: OktaServerRules.bound)
     }
 
@@ -210,27 +237,145 @@ extension Okta: RecordedVendor {
     }
 }
 
-extension OktaState {
-    /// Keeps what a whole state leaves out, such as tokens and cookies: who was there still has them. Those of grants
-    /// that the state read does not have are gone.
-    fileprivate mutating func keepSecrets(of old: OktaState) {
-        var kept = old
-        let gone = Set(old.grants.all.filter { grants[$0.number]?.isSame(as: $0) != true }.map(\.number))
-        kept.forgetSecrets(of: gone)
-        (issuedTokens, refreshTokens, codes) = (kept.issuedTokens, kept.refreshTokens, kept.codes)
-        (deviceSecrets, deviceGrants) = (kept.deviceSecrets, kept.deviceGrants)
-        (sessions, sessionTokens, signIns) = (kept.sessions, kept.sessionTokens, kept.signIns)
-        stateTokens = kept.stateTokens
-        (mfaTokens, oobChallenges) = (kept.mfaTokens, kept.oobChallenges)
-        (pushedRequests, proofNonces) = (kept.pushedRequests, kept.proofNonces)
-        rateWindows = kept.rateWindows
+/// What is redeemed once, before it ends: an authorization code, a session token, half a sign-in.
+struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable, KeyedRecord, CodedRecord {
+    /// ours, but for those of codes and session tokens. Source: ref; of challenges guide:configure-direct-auth-grants.
+    static var lifetime: Duration { .seconds(300) }
+
+    var id = ""
+    var content = Content()
+    var expires = Moment(unixSeconds: 0)
+    var isUsed = false
+
+    /// Why it cannot be redeemed; `nil` if it can.
+    func complaint(at moment: Moment) -> String? {
+        if isUsed { return "found one that was used" }
+        return moment < expires ? nil : "found one that ended at \(expires.rfc3339)"
     }
 
-    private mutating func forgetSecrets(of grants: Set<Int>) {
-        if grants.isEmpty { return }
-        for token in issuedTokens.all where grants.contains(token.grant) { issuedTokens.remove(token.key) }
-        for token in refreshTokens.all where grants.contains(token.grant) { refreshTokens.remove(token.key) }
-        for secret in deviceSecrets.all where grants.contains(secret.grant) { deviceSecrets.remove(secret.key) }
-        for code in codes.all where code.content.grant.map(grants.contains) == true { codes.remove(code.key) }
+    var key: ExactText { ExactText(id) }
+    var secretText: String? { id }
+    var memory: Int { content.memory }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        content.code(&coder)
+        coder.end("expires", &expires)
+        coder.member("used", &isUsed, or: false)
+    }
+}
+
+extension OktaTicket {
+    init(_ id: String, for content: Content, at moment: Moment) {
+        self.init(id: id, content: content, expires: moment + Self.lifetime)
+    }
+}
+
+protocol OktaTicketContent: CodedRecord, Equatable {
+    var memory: Int { get }
+}
+
+extension OktaTicketContent {
+    var memory: Int { 0 }
+}
+
+struct OktaCode: OktaTicketContent {
+    var authorization = OktaAuthorization()
+    var redirectURI = ""
+    /// The PKCE challenge (S256); `nil` when the client sent none.
+    var challenge: String?
+    /// The grant made from it; `nil` while it is unused.
+    var grant: Int?
+
+    var memory: Int { authorization.memory + redirectURI.utf8.count + (challenge?.utf8.count ?? 0) }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("authorization", &authorization)
+        coder.member("redirect_uri", &redirectURI)
+        coder.member("challenge", &challenge)
+        coder.member("grant", &grant, in: 1...Ordinal.largest)
+    }
+}
+
+/// An authorization request that a client pushed (RFC 9126).
+struct OktaPushedRequest: Sendable, Equatable, KeyedRecord, CodedRecord {
+    /// ours: the newest of a sandbox are kept, as far as they fit into memory.
+    static let bound = RecordBound(count: 1000, bytes: 8 << 20, share: nil)
+
+    var request = OktaAuthorizeRequest()
+    var expires = Moment(unixSeconds: 0)
+    /// Whether the client has got a code or an error for it.
+    var isUsed = false
+
+    /// The `request_uri`.
+    var id: String { request.pushedID ?? "" }
+
+    /// A new `request_uri`. Its form is inferred: Okta's example decodes to such a text (ref).
+    static func newID(_ identifiers: IdentifierSource) -> String {
+        "urn:okta:" + Base64URL.encode(Array("\(identifiers.opaque(ofLength: 43)):".utf8))
+    }
+
+    var key: ExactText { ExactText(id) }
+    var memory: Int { request.memory }
+    var secretText: String? { request.sessionToken }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("request", &request)
+        coder.end("expires", &expires)
+        coder.member("used", &isUsed, or: false)
+        coder.check(request.pushedID != nil, or: "the request has no member pushed, which is its request_uri")
+    }
+}
+
+/// An id that may be used once, such as the `jti` of an assertion, or that of a revoked token.
+struct OktaUsedID: Sendable, Equatable, KeyedRecord, CodedRecord {
+    enum Kind: String, CaseIterable, RecordValue { case assertion, proof, ssws, revocation }
+
+    struct Key: Hashable, Sendable, CustomStringConvertible {
+        let kind: Kind
+        let owner: ExactText
+        let id: ExactText
+
+        var description: String { JSON.array([kind.written, owner.json, id.json]).text }
+    }
+
+    var kind = Kind.assertion
+    /// The owner of the id: a client, a key's thumbprint, a factor.
+    var owner = ""
+    var id = ""
+    /// When it need not be remembered any more.
+    var until = Moment(unixSeconds: 0)
+
+    var key: Key { Key(kind: kind, owner: ExactText(owner), id: ExactText(id)) }
+
+    func clash(over name: Never?) -> String { "\(id) occurs twice" }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("kind", &kind)
+        coder.member("owner", &owner)
+        coder.member("id", &id)
+        coder.end("until", &until)
+    }
+}
+
+/// A nonce that proofs repeat, so that they cannot be made long before they are used (RFC 9449 section 8).
+struct OktaProofNonce: Sendable, Equatable, KeyedRecord, CodedRecord {
+    /// How long it is the current one. Source: guide:dpop.
+    static let renewal = Duration.seconds(24 * 3600)
+    /// How long it is accepted. Source: guide:dpop.
+    static let lifetime = Duration.seconds(3 * 24 * 3600)
+    /// ours: four are valid at a time, unless the clock is moved back and forth.
+    static let bound = RecordBound(count: 8, share: nil)
+
+    var id = ""
+    var issued = Moment(unixSeconds: 0)
+
+    var key: ExactText { ExactText(id) }
+
+    func clash(over name: Never?) -> String { "the nonce \(id) occurs twice" }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("issued", &issued)
     }
 }

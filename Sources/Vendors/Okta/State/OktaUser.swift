@@ -75,6 +75,29 @@ struct OktaUser: Sendable, Equatable, KeyedRecord, CodedRecord {
         coder.check(!id.isEmpty && !login.isEmpty, or: "a user needs an id and a login")
         coder.check(profile.object != nil, or: "profile is a JSON \(profile.typeName), not an object")
     }
+
+    /// Sets the password; who needed a new one is then active.
+    mutating func setPassword(_ text: String, at moment: Moment) {
+        (password, passwordChanged, lastUpdated) = (text, moment, moment)
+        if [.passwordExpired, .recovery, .provisioned].contains(status) { set(.active, at: moment) }
+    }
+
+    mutating func set(_ status: Status, at moment: Moment) {
+        if status != .recovery, status != .provisioned { recoveryToken = nil }
+        guard status != self.status else { return }
+        (self.status, statusChanged, lastUpdated) = (status, moment, moment)
+    }
+
+    /// A member of the profile, as the management API shows it.
+    func profileValue(_ name: String) -> JSON? {
+        switch name {
+        case "login": .string(login)
+        case "email": .string(address)
+        case "firstName": .string(firstName)
+        case "lastName": .string(lastName)
+        default: profile[name]
+        }
+    }
 }
 
 struct OktaGroup: Sendable, Equatable, KeyedRecord, CodedRecord {
@@ -149,29 +172,6 @@ extension OktaUser {
     private func text(_ member: String) -> String? { profile[member]?.string }
 }
 
-extension OktaState {
-    /// ours: a bound on users besides those of the fixtures.
-    static let userBound = RecordBound(count: 20_000)
-
-    /// Stores a new user, whose id and login are free.
-    mutating func add(_ user: OktaUser) {
-        users.store(user)
-        for gone in users.shrink(to: Self.userBound, sparing: user.key) { forgetWorld(of: gone.id) }
-    }
-
-    mutating func remove(_ user: OktaUser) {
-        users.remove(user.key)
-        forgetWorld(of: user.id)
-    }
-
-    private mutating func forgetWorld(of userID: String) {
-        endSessions(of: userID)
-        revokeGrants(of: userID)
-        for factor in factors(of: userID) { remove(factor) }
-        for consent in consents.records(in: ExactText(userID)) { consents.remove(consent.key) }
-    }
-}
-
 /// A step of a user's life that an administrator takes. Source: api.
 enum OktaLifecycleStep: String, CaseIterable, Sendable {
     case activate, reactivate, deactivate, suspend, unsuspend, unlock
@@ -204,6 +204,27 @@ enum OktaLifecycleStep: String, CaseIterable, Sendable {
 }
 
 extension OktaState {
+    /// ours: a bound on users besides those of the fixtures.
+    static let userBound = RecordBound(count: 20_000)
+
+    /// Stores a new user, whose id and login are free.
+    mutating func add(_ user: OktaUser) {
+        users.store(user)
+        for gone in users.shrink(to: Self.userBound, sparing: user.key) { forgetWorld(of: gone.id) }
+    }
+
+    mutating func remove(_ user: OktaUser) {
+        users.remove(user.key)
+        forgetWorld(of: user.id)
+    }
+
+    private mutating func forgetWorld(of userID: String) {
+        endSessions(of: userID)
+        revokeGrants(of: userID)
+        for factor in factors(of: userID) { remove(factor) }
+        for consent in consents.records(in: ExactText(userID)) { consents.remove(consent.key) }
+    }
+
     /// Takes a step that the user's status allows, and returns the changed user.
     @discardableResult
     mutating func take(
@@ -239,19 +260,5 @@ extension OktaState {
         guard user.status == .deprovisioned else { return }
         endSessions(of: user.id)
         revokeGrants(of: user.id)
-    }
-}
-
-extension OktaUser {
-    /// Sets the password; who needed a new one is then active.
-    mutating func setPassword(_ text: String, at moment: Moment) {
-        (password, passwordChanged, lastUpdated) = (text, moment, moment)
-        if [.passwordExpired, .recovery, .provisioned].contains(status) { set(.active, at: moment) }
-    }
-
-    mutating func set(_ status: Status, at moment: Moment) {
-        if status != .recovery, status != .provisioned { recoveryToken = nil }
-        guard status != self.status else { return }
-        (self.status, statusChanged, lastUpdated) = (status, moment, moment)
     }
 }

@@ -4,6 +4,8 @@ import JSON
 /// What people at the organization can do with users and their groups (all ours).
 extension Okta {
     static let whoseUser = ActionMember.required("user", "id or login of the user")
+    static let whichServer = ActionMember.optional(
+        "server", "id of the authorization server; by default the first custom one")
     private static let groupList = "ids or names of groups, besides Everyone"
 
     /// Clients and redirect URIs, for an app's own tests.
@@ -107,9 +109,7 @@ extension Okta {
         },
         action(
             "add-group", about: "Adds a group, into which add-user and set-groups put users.",
-            members: [
-                .required("name", "the name"), .optional("id", "the id; by default a new one"),
-            ]
+            members: [.required("name", "the name"), .optional("id", "the id; by default a new one")]
         ) { (call, state) throws(ControlRefusal) in
             let (name, id) = try call.read {
                 ($0.text("name", atLeast: 1, atMost: 255), $0.optionalText("id", atMost: 255))
@@ -286,17 +286,65 @@ extension Okta {
             "\(user.login) has no factor\(name.map { " \($0)" } ?? "") with a code; sms and call have one when it was sent"
         )
     }
+
+    // MARK: - Consents that a user gives or revokes elsewhere (all ours)
+
+    private static let place = [whoseUser, .required("client", "id of the client"), whichServer]
+
+    static let consentActions = [
+        action(
+            "consent", about: "Records a user's consent to scopes for a client.",
+            members: place + [.required("scopes", "the scopes, as a list, or separated by spaces")]
+        ) { (call, state) throws(ControlRefusal) in
+            var consent = try consent(call, state)
+            let server = call.vendor.accounts.server(consent.serverID)
+            for scope in try scopes(call) {
+                try ControlRefusal.require(
+                    server?.scope(scope) != nil || OktaServerMetadata.scopes.contains(scope),
+                    "server \(consent.serverID) has no scope", scope, among: server?.scopes.map(\.name) ?? [])
+                if !consent.scopes.contains(scope) { consent.scopes.append(scope) }
+            }
+            state.consents.add(consent, within: OktaState.bound)
+            return shown(consent)
+        },
+        action("revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place) {
+            (call, state) throws(ControlRefusal) in
+            let consent = try consent(call, state)
+            try ControlRefusal.require(
+                state.consents.remove(consent.key) != nil,
+                "the user has not consented to scopes of \(consent.serverID) for \(consent.clientID)")
+            return shown(consent)
+        },
+    ]
+
+    /// The consent that an action is about; without scopes if there is none yet.
+    private static func consent(_ call: Action, _ state: State) throws(ControlRefusal) -> OktaConsent {
+        let user = try user(call, state)
+        let client = try state.client(named: try call.required("client"))
+        let server = try call.vendor.accounts.server(named: try call.text("server"))
+        let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: server.id)
+        return state.consents[consent.key] ?? consent
+    }
+
+    private static func scopes(_ call: Action) throws(ControlRefusal) -> [String] {
+        try call.read { members in
+            members.value("scopes", expecting: "a list of scopes, or their names separated by spaces") { value in
+                if let text = value.string { return text.split(separator: " ").map(String.init) }
+                let names = value.array?.compactMap(\.string)
+                return names?.count == value.array?.count ? names : nil
+            }
+        } ?? []
+    }
+
+    private static func shown(_ consent: OktaConsent) -> JSON {
+        [
+            "user": .string(consent.userID), "client": .string(consent.clientID), "server": .string(consent.serverID),
+            "scopes": .array(consent.scopes.map(JSON.string)),
+        ]
+    }
 }
 
 // MARK: - What mint requests and actions name
-
-extension OktaAccounts {
-    /// The server with that id; by default the first custom one.
-    func server(named id: String?) throws(ControlRefusal) -> OktaServer {
-        guard let id else { return defaultServer }
-        return try ControlRefusal.require(server(id), "no authorization server is called", id, among: servers.map(\.id))
-    }
-}
 
 extension OktaState {
     func client(named id: String) throws(ControlRefusal) -> OktaClient {
