@@ -121,18 +121,13 @@ extension TokenCase {
 
     /// The outcomes of the general defects; `nil` means that the request succeeds.
     private static func general(_ kind: String, subject: String, badSubject: String) -> [(String, String?)] {
-        [
-            ("expired", "\(kind)-expired"), ("not-yet-valid", "\(kind)-not-yet-valid"),
-            ("missing-exp", "\(kind)-missing-expiry"), ("missing-\(subject)", badSubject),
-            ("missing-kid", "\(kind)-unknown-key"), ("missing-typ", nil),
-            ("missing-alg", "\(kind)-wrong-algorithm"), ("wrong-alg", "\(kind)-wrong-algorithm"),
-            ("alg-none", "\(kind)-malformed"), ("wrong-secret", "\(kind)-bad-signature"),
-            ("wrong-key", "\(kind)-bad-signature"),
-            ("tampered-payload", "\(kind)-bad-signature"), ("bad-signature", "\(kind)-bad-signature"),
-            ("truncated-signature", "\(kind)-bad-signature"), ("padded-base64", "\(kind)-malformed"),
-            ("two-parts", "\(kind)-malformed"), ("four-parts", "\(kind)-malformed"), ("milliseconds", nil),
-            ("string-exp", "\(kind)-missing-expiry"), ("fractional-exp", nil),
-        ]
+        defects(
+            form: "\(kind)-malformed", algorithm: "\(kind)-wrong-algorithm", signature: "\(kind)-bad-signature",
+            expired: "\(kind)-expired", early: "\(kind)-not-yet-valid", number: "\(kind)-missing-expiry",
+            and: [
+                "missing-\(subject)": badSubject, "missing-kid": "\(kind)-unknown-key", "missing-typ": nil,
+                "alg-none": "\(kind)-malformed",
+            ])
     }
 }
 

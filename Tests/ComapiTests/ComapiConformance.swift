@@ -73,21 +73,19 @@ extension VendorConformance {
 extension TokenCase {
     fileprivate static let app = TokenCase(
         "app",
-        defects: [
-            ("expired", "expired-token"), ("not-yet-valid", "not-yet-valid"), ("missing-sub", "missing-user-id"),
-            ("missing-nonce", "missing-nonce"), ("missing-iss", "missing-issuer"), ("missing-aud", "missing-audience"),
-            ("missing-exp", nil), ("missing-iat", nil), ("missing-alg", "wrong-algorithm"), ("missing-typ", nil),
-            ("wrong-alg", "wrong-algorithm"), ("alg-none", "wrong-algorithm"), ("wrong-secret", "bad-signature"),
-            ("wrong-key", "bad-signature"), ("tampered-payload", "bad-signature"), ("bad-signature", "bad-signature"),
-            ("truncated-signature", "bad-signature"), ("padded-base64", "malformed-token"),
-            ("two-parts", "malformed-token"), ("four-parts", "malformed-token"), ("milliseconds", nil),
-            ("string-exp", "malformed-time"), ("fractional-exp", nil), ("secret-base64-text", "secret-base64-text"),
-            ("secret-trimmed", "secret-trimmed"), ("secret-of-another-space", "secret-of-another-space"),
-            ("unsupported-critical-header", "unsupported-critical-header"), ("nonce-mismatch", "nonce-mismatch"),
-            ("nonce-reused", "nonce-reused"), ("wrong-issuer", "wrong-issuer"), ("wrong-audience", "wrong-audience"),
-            ("missing-user-id", "missing-user-id"), ("malformed-time", "malformed-time"), ("milliseconds-exp", nil),
-            ("milliseconds-iat", nil),
-        ],
+        defects: defects(
+            form: "malformed-token", algorithm: "wrong-algorithm", signature: "bad-signature",
+            expired: "expired-token", early: "not-yet-valid", number: "malformed-time",
+            and: [
+                "missing-sub": "missing-user-id", "missing-nonce": "missing-nonce", "missing-iss": "missing-issuer",
+                "missing-aud": "missing-audience", "missing-exp": nil, "missing-iat": nil, "missing-typ": nil,
+                "secret-base64-text": "secret-base64-text", "secret-trimmed": "secret-trimmed",
+                "secret-of-another-space": "secret-of-another-space",
+                "unsupported-critical-header": "unsupported-critical-header", "nonce-mismatch": "nonce-mismatch",
+                "nonce-reused": "nonce-reused", "wrong-issuer": "wrong-issuer", "wrong-audience": "wrong-audience",
+                "missing-user-id": "missing-user-id", "malformed-time": "malformed-time", "milliseconds-exp": nil,
+                "milliseconds-iat": nil,
+            ]),
         // The secrets of other spaces can reveal some of these.
         refused: ["public-key-as-secret", "secret-latin-1", "secret-hex-decoded", "secret-base64-decoded"],
         words: [

@@ -57,18 +57,14 @@ extension VendorConformance {
 }
 
 extension TokenCase {
-    private static let signatures = [
-        "missing-alg", "wrong-alg", "alg-none", "wrong-secret", "wrong-key", "secret-base64-decoded",
-        "tampered-payload", "bad-signature", "truncated-signature", "padded-base64", "two-parts", "four-parts",
-        "alg-hs256",
-    ].map { ($0, "masked-signature" as String?) }
-
-    private static let claims: [(String, String?)] = [
-        ("expired", "token-expired"), ("not-yet-valid", "masked-not-yet-valid"),
-        ("missing-rezolve_entity_id", "masked-missing-fields"),
-        ("missing-partner_entity_id", "masked-missing-fields"), ("missing-exp", "masked-missing-fields"),
-        ("missing-typ", nil), ("milliseconds", nil), ("string-exp", "masked-missing-fields"), ("fractional-exp", nil),
-    ]
+    private static let general = defects(
+        form: "masked-signature", algorithm: "masked-signature", signature: "masked-signature",
+        expired: "token-expired", early: "masked-not-yet-valid", number: "masked-missing-fields",
+        and: [
+            "alg-hs256": "masked-signature", "secret-base64-decoded": "masked-signature",
+            "missing-rezolve_entity_id": "masked-missing-fields",
+            "missing-partner_entity_id": "masked-missing-fields", "missing-typ": nil,
+        ])
 
     private static let loginClaims: [(String, String?)] = [
         ("missing-device_id", "masked-missing-fields"), ("missing-auth", "masked-missing-fields"),
@@ -81,19 +77,19 @@ extension TokenCase {
     private static let words = ["other-user": "path-entity", "wrong-device": "another-device", "v2-header-bug": "auth"]
 
     fileprivate static let registration = TokenCase(
-        "registration", defects: signatures + claims + [("other-user", "registration-duplicate")], refused: refused,
+        "registration", defects: general + [("other-user", "registration-duplicate")], refused: refused,
         words: ["other-user": "is registered"]
     ) { world, order in
         try await world.register(world.mint("rezolve/registration", order))
     }
 
     fileprivate static let login = TokenCase(
-        "login", defects: signatures + claims + loginClaims, refused: refused, words: words
+        "login", defects: general + loginClaims, refused: refused, words: words
     ) { world, order in try await world.addresses(world.mint("rezolve/login", order)) }
 
     /// A logout token, which has expired already unless the order sets its lifetime.
     fileprivate static let logout = TokenCase(
-        "logout", defects: signatures + claims + loginClaims, refused: refused, words: words
+        "logout", defects: general + loginClaims, refused: refused, words: words
     ) { world, order in
         var order = order
         order["expires_in"] = 1800

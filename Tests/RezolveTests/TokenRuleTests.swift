@@ -238,12 +238,12 @@ private typealias Change = (inout RezolveFacts) -> Void
 
     @Test("judge the signature by each key anew")
     func verification() throws {
-        let keys = try [SecretKey(Example.secret, of: "one"), SecretKey("secret", of: "another")]
-        let token = RezolveToken(Example.jwtAda)
+        let keys = try [(Example.secret, "one"), ("secret", "another")].map { try SecretKey($0, of: $1, for: .hs512) }
+        let token = CompactToken(Example.jwtAda)
         for _ in 0..<2 {
             var nothing: Finding?
             expect(keys.map { token.signature(by: $0, &nothing) }, is: [.passed, .failed])
-            expect(token.mistake(by: keys[0]) { [] }, is: nil)
+            expect(token.mistake(with: keys[0]) { [] }, is: nil)
         }
         let facts = try Self.ada { $0.signer = nil }
         let signature = Rezolve.tokenRules.rules.first { $0.id == "signature" }

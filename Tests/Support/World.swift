@@ -65,6 +65,14 @@ package struct World: Sendable {
         try await call(method, target, fields, bytes: Array(body.utf8))
     }
 
+    /// A call with a new token of that kind.
+    package func call(
+        _ method: HTTPRequest.Method, _ target: String, minting kind: String, _ order: JSONObject = [:],
+        _ body: String = ""
+    ) async throws -> ReceivedAnswer {
+        try await call(method, target, [("authorization", "Bearer " + (try await mint(kind, order)))], body)
+    }
+
     package func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], bytes: [UInt8]
     ) async throws -> ReceivedAnswer {

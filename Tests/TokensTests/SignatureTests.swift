@@ -139,10 +139,12 @@ import Testing
         + "ZDFmN2M5ZTRiMTAiLCJhdWQiOiJodHRwczovL2FwaS5jb21hcGkuY29tIiwiaXNzIjoiaHR0cHM6Ly9hcGkuY29tYXBpLmNvbS9k"
         + "ZWZhdWx0YXV0aCIsImlhdCI6MTc5ODc2MTYwMCwiZXhwIjoxNzk4ODQ4MDAwfQ"
 
+    static let others = [("one", "first"), ("another secret", "second")].compactMap {
+        try? SecretKey($0, of: $1, for: .hs256)
+    }
+
     static func diagnose(_ signature: String, secret: String = secret) -> SignatureDiagnosis? {
-        .explain(
-            CompactToken("\(input).\(signature)"), algorithm: .hs256, secret: secret,
-            others: [.init(name: "first", secret: "one"), .init(name: "second", secret: "another secret")])
+        .explain(CompactToken("\(input).\(signature)"), algorithm: .hs256, secret: secret, others: others)
     }
 
     static func signature(_ key: [UInt8]) throws -> String {

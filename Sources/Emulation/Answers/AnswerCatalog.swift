@@ -302,6 +302,8 @@ public struct SecurityScheme: Sendable {
     package let name: String
     package let json: JSON
 
+    package static let bearer = authorization("bearer")
+
     package static func authorization(_ scheme: String) -> SecurityScheme {
         SecurityScheme(name: scheme, json: ["type": "http", "scheme": .string(scheme)])
     }

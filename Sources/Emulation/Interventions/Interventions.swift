@@ -150,13 +150,11 @@ public struct TokenDigests: Sendable {
 
     /// Signs a token that is none of these: if necessary with a later `exp`, as if it had been requested some seconds
     /// later.
-    package func sign<Failure>(
-        _ draft: inout TokenDraft, _ sign: (TokenDraft) throws(Failure) -> String
-    ) throws(Failure) -> String {
-        var token = try sign(draft)
+    package func sign(_ draft: inout TokenDraft, _ sign: (TokenDraft) -> String) -> String {
+        var token = sign(draft)
         while contains(Array(token.utf8)), let later = Self.later(draft.claims["exp"]) {
             draft.claims["exp"] = later
-            token = try sign(draft)
+            token = sign(draft)
         }
         return token
     }

@@ -105,45 +105,16 @@ extension [UInt8] {
     package var holdsPrivateKey: Bool { self[...].place(of: Array("PRIVATE KEY-----".utf8)) != nil }
 }
 
-/// A secret that signs tokens: the UTF-8 bytes of a text, not decoded.
-public final class SecretKey: Sendable {
-    /// Whose it is, for people.
-    package let owner: String
-    /// The text as printed, used to diagnose wrong encodings.
-    package let text: String
-    package let signing: SigningKey
-    package let verification: VerificationKey
-
-    package init(_ text: String, of owner: String) throws(KeyError) {
-        (self.text, self.owner) = (text, owner)
-        signing = try SigningKey.secret(text)
-        var verification = signing.verificationKey
-        verification.id = owner
-        self.verification = verification
-    }
-
+extension SecretKey {
     /// Takes the text that a file of the fixtures has.
     ///
     /// - Parameter noun: what such a secret is called.
     package convenience init(
-        _ text: String, of owner: String, called noun: String, at node: FixtureNode
+        _ text: String, of owner: String, for algorithm: Algorithm, called noun: String = "secret", at node: FixtureNode
     ) throws(FixtureProblem) {
-        do throws(KeyError) { try self.init(text, of: owner) } catch {
+        do throws(KeyError) { try self.init(text, of: owner, for: algorithm) } catch {
             throw node.problem("the \(noun) cannot be used: \(error)")
         }
-    }
-}
-
-/// A secret that a vendor shares with signers, described without revealing it.
-public struct SharedSecret: Sendable {
-    package let owner: String
-    package let algorithm: Algorithm
-    package let byteCount: Int
-
-    /// Describes a secret of that owner; only the length of the key is kept.
-    package init(owner: String, algorithm: Algorithm, key: SigningKey) {
-        (self.owner, self.algorithm) = (owner, algorithm)
-        byteCount = if case .secret(let byteCount) = key.kind { byteCount } else { 0 }
     }
 }
 

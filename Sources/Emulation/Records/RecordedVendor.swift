@@ -179,6 +179,18 @@ extension RecordTable where Record: CodedRecord {
     }
 }
 
+extension FixtureMapping {
+    /// The records of a list in the accounts, checked against each other.
+    ///
+    /// - Parameter complaint: what is wrong with a record, given other accounts.
+    package func records<Record: KeyedRecord & CodedRecord>(
+        _ name: String, _ fixtures: VendorFixtures, prepare: RecordTable<Record>.Preparation = { _, _ in },
+        complaint: (Record) -> String? = { _ in nil }
+    ) throws(FixtureProblem) -> [Record] {
+        try RecordTable.list([try required(name)], .fixture(fixtures), prepare: prepare, complaint: complaint)
+    }
+}
+
 extension RecordCoder {
     /// The records of a table: all, or those that requests added or changed. What is read overlays the table.
     ///

@@ -1,5 +1,5 @@
 public import JSON
-package import Tokens
+public import Tokens
 public import Wire
 
 /// A vendor as lists, files and commands see it, with its own types hidden.
@@ -21,7 +21,7 @@ public protocol AnyLoadedVendor: AnyObject, SwitchDeclaring, Sendable {
     var requestFacts: [(name: String, about: String)] { get }
     /// Ids and public keys of the sample accounts.
     var samples: [(label: String, value: String)] { get }
-    var sharedSecrets: [SharedSecret] { get }
+    var secretKeys: [SecretKey] { get }
     /// A request that works at that moment; refused where fixtures leave the vendor without a signing key.
     ///
     /// - Parameter base: the server's public address, for requests with tokens that name it.

@@ -1,6 +1,6 @@
 import Dispatch
 import Synchronization
-import Tokens
+public import Tokens
 import Wire
 
 package struct LoadedVendors: Sendable {
@@ -268,7 +268,7 @@ extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
     @usableFromInline var requestFacts: [(name: String, about: String)] { V.requestFacts }
     @usableFromInline var samples: [(label: String, value: String)] { vendor.samples }
-    @usableFromInline var sharedSecrets: [SharedSecret] { vendor.sharedSecrets }
+    @usableFromInline var secretKeys: [SecretKey] { vendor.secretKeys }
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 
     @usableFromInline

@@ -214,6 +214,10 @@ public struct UnsignedToken: Sendable {
         (self.content, self.key, self.algorithm) = (content, key, algorithm)
     }
 
+    package init(_ content: TokenDraft, by key: SecretKey) {
+        self.init(content, key: key.signing, algorithm: key.algorithm)
+    }
+
     package func signed(at moment: Moment) throws(ControlRefusal) -> String {
         try ControlRefusal.wording {
             let defect = try defect.map { try Defect(named: $0) }

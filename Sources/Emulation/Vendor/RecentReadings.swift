@@ -1,6 +1,5 @@
 public import JSON
 public import Synchronization
-public import Tokens
 
 /// Cached results for strings that recur, since a client sends the same token, and requests the same path, many times.
 ///
@@ -79,82 +78,6 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
         var hasher = Hasher()
         (text.count > 128 ? text.suffix(16) : text).withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize() & .max
-    }
-}
-
-/// The outcome of verifying one token's signature with a key, and the mistake behind a wrong one.
-///
-/// It holds a single entry, since nearly every token meets only one key. Both depend only on the token and the key, so
-/// they are computed once, however often the token is sent and its findings are read.
-///
-/// Part of the token instead of a class: generic classes look up their types at run time when they are destroyed.
-public struct SignatureMemory<Key: AnyObject & Sendable>: ~Copyable, Sendable {
-    @usableFromInline
-    struct Entry {
-        @usableFromInline let key: Key
-        @usableFromInline let outcome: Finding.Outcome
-        /// `nil` until it is computed.
-        @usableFromInline var mistake: SignatureDiagnosis??
-
-        @inlinable
-        init(key: Key, outcome: Finding.Outcome, mistake: SignatureDiagnosis?? = nil) {
-            (self.key, self.outcome, self.mistake) = (key, outcome, mistake)
-        }
-    }
-
-    @usableFromInline let entry = Mutex<Entry?>(nil)
-
-    @inlinable
-    public init() {}
-
-    /// The outcome for that key; judged again when a finding is requested.
-    @inlinable
-    public func outcome(
-        by key: Key, _ finding: inout Finding?, _ judge: (inout Finding?) -> Finding.Outcome
-    ) -> Finding.Outcome {
-        if finding != nil { return judge(&finding) }
-        if let known = entry.withLock({ $0?.key === key ? $0?.outcome : nil }) { return known }
-        let outcome = judge(&finding)
-        entry.withLock { $0 = Entry(key: key, outcome: outcome) }
-        return outcome
-    }
-
-    /// The mistake that explains a signature that does not match that key.
-    public func mistake(by key: Key, _ find: () -> SignatureDiagnosis?) -> SignatureDiagnosis? {
-        if let known = entry.withLock({ $0?.key === key ? $0?.mistake : nil }) { return known }
-        let mistake = find()
-        entry.withLock { $0 = Entry(key: key, outcome: .failed, mistake: .some(mistake)) }
-        return mistake
-    }
-}
-
-extension SignatureMemory where Key == SecretKey {
-    /// Whether the key has signed the token.
-    package func outcome(
-        of token: CompactToken, by key: SecretKey, _ algorithm: Algorithm, _ finding: inout Finding?
-    ) -> Finding.Outcome {
-        outcome(by: key, &finding) { token.signature(by: key.verification, algorithm: algorithm, &$0) }
-    }
-
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    package func mistake(
-        in token: CompactToken, by key: SecretKey, _ algorithm: Algorithm, among others: () -> [SecretKey]
-    ) -> SignatureDiagnosis? {
-        var nothing: Finding?
-        guard outcome(of: token, by: key, algorithm, &nothing) == .failed else { return nil }
-        return mistake(by: key) {
-            let others = others().filter { $0 !== key }
-            return SignatureDiagnosis.explain(
-                token, algorithm: algorithm, secret: key.text,
-                others: others.map { SignatureDiagnosis.OtherSecret(name: $0.owner, secret: $0.text) })
-        }
-    }
-}
-
-extension SecretKey {
-    /// Whether a mistake with the secret explains the token's signature.
-    package func isMisused(in token: CompactToken, _ algorithm: Algorithm) -> Bool {
-        SignatureDiagnosis.explain(token, algorithm: algorithm, secret: text) != nil
     }
 }
 

@@ -233,3 +233,69 @@ extension CompactToken {
         return finding.judge(claims[name].map(Fact.json) ?? .absent, isRight(claims[name]))
     }
 }
+
+// MARK: - Tokens signed by secrets
+
+/// The facts about a token that a secret must have signed.
+public protocol SecretFacts: RuleFacts {
+    var moment: Moment { get }
+    /// How long after its end, and before its beginning, a token is accepted; by default not at all.
+    var leewaySeconds: Int { get }
+    /// The secret; `nil` as long as none is known.
+    var secret: SecretKey? { get }
+    /// Secrets of others, one of which may have signed the token by mistake; by default none.
+    var otherSecrets: [SecretKey] { get }
+}
+
+extension SecretFacts {
+    @inlinable public var leewaySeconds: Int { 0 }
+    @inlinable public var otherSecrets: [SecretKey] { [] }
+
+    /// The mistake that explains an invalid signature.
+    @inlinable public var mistake: SignatureDiagnosis? {
+        secret.flatMap { secret in compact?.mistake(with: secret) { otherSecrets } }
+    }
+
+    /// Judges whether the token has not expired.
+    @inlinable
+    public func expiry(_ finding: inout Finding?) -> Finding.Outcome? {
+        compact?.expiry(at: moment.unixSeconds, TimeRules(leeway: Double(leewaySeconds)), &finding)
+    }
+
+    /// Judges whether `nbf` has been reached, if it is present.
+    @inlinable
+    public func beginning(_ finding: inout Finding?) -> Finding.Outcome? {
+        let rules = TimeRules(leeway: Double(leewaySeconds), required: false)
+        return compact?.notBefore(at: moment.unixSeconds, rules, &finding)
+    }
+}
+
+extension TokenRule where Facts: SecretFacts {
+    /// The rules that the secret has signed the token, and that nobody mistook it.
+    ///
+    /// - Parameter unjudged: the source of the finding while no secret is known.
+    @inlinable
+    public static func signature(
+        _ expected: String, _ source: String, unjudged: String? = nil, orFail failure: Facts.Failure
+    ) -> [TokenRule] {
+        [
+            TokenRule("signature", expected, source, orFail: failure) { facts, finding in
+                guard let token = facts.compact else { return nil }
+                guard let secret = facts.secret else {
+                    finding?.expected = nil
+                    finding?.source = unjudged
+                    finding?.note = "No key is known to judge it by."
+                    return .notJudged
+                }
+                let outcome = token.signature(by: secret, &finding)
+                if outcome == .failed, finding != nil, let mistake = facts.mistake {
+                    finding?.note = mistake.description
+                }
+                return outcome
+            },
+            TokenRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
+                finding.take(facts.mistake?.finding)
+            },
+        ]
+    }
+}

@@ -170,7 +170,8 @@ public protocol Vendor: Sendable {
         _ findings: inout Findings<Failure>
     ) -> (kind: String?, account: String?)
 
-    var sharedSecrets: [SharedSecret] { get }
+    /// The secrets that the vendor shares with those who sign tokens.
+    var secretKeys: [SecretKey] { get }
 
     /// Ids and public keys of the sample accounts, shown at startup; never a secret.
     var samples: [(label: String, value: String)] { get }
@@ -190,7 +191,8 @@ public protocol Vendor: Sendable {
 
     func store(_ keys: IssuerKeys, in state: inout State)
 
-    /// The keys that may have signed a token in one of the vendor's answers; by default those of its ``issuers(in:)``.
+    /// The keys that may have signed a token in one of the vendor's answers; by default those of its ``issuers(in:)``
+    /// and its ``secretKeys``.
     func keys(for token: CompactToken, in setting: TokenSetting<Self>) -> [SigningKey]
 
     /// Gives a token from an answer a defect of the vendor's own before it is signed anew.
@@ -299,7 +301,7 @@ extension Vendor {
         _ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>,
         _ findings: inout Findings<Failure>
     ) -> (kind: String?, account: String?) { (nil, nil) }
-    package var sharedSecrets: [SharedSecret] { [] }
+    package var secretKeys: [SecretKey] { [] }
     package var samples: [(label: String, value: String)] { [] }
     package func sampleRequest(in setting: TokenSetting<Self>) throws(ControlRefusal) -> SampleRequest {
         throw noTokens
@@ -309,7 +311,7 @@ extension Vendor {
     package func issuers(in state: State) -> [IssuerKeys] { [] }
     package func store(_ keys: IssuerKeys, in state: inout State) {}
     package func keys(for token: CompactToken, in setting: TokenSetting<Self>) -> [SigningKey] {
-        issuers(in: setting.state).flatMap { $0.published.map(\.key) }
+        issuers(in: setting.state).flatMap { $0.published.map(\.key) } + secretKeys.map(\.signing)
     }
     package func spoil(
         _ token: inout UnsignedToken, _ defect: String, in state: State

@@ -154,10 +154,14 @@ public struct SampleRequest: Sendable {
 
     /// - Parameter refusedPlace: where the vendor refuses the same request, for one without credentials.
     package init(
-        endpoint: Endpoint, fields: [(name: String, value: String)], body: String,
+        endpoint: Endpoint, fields: [(name: String, value: String)] = [], body: String = "",
         refusedAt refusedPlace: Endpoint? = nil
     ) {
         (self.endpoint, self.fields, self.body, self.refusedPlace) = (endpoint, fields, body, refusedPlace)
+    }
+
+    package init(endpoint: Endpoint, bearer token: String) {
+        self.init(endpoint: endpoint, fields: [("authorization", "Bearer \(token)")])
     }
 
     /// A request that the vendor refuses: this one with another character near the end of its credentials.

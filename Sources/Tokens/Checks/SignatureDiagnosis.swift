@@ -20,21 +20,10 @@ public enum SignatureDiagnosis: Sendable, Hashable {
     /// Another account's secret was used.
     case secretOfAnother(String)
 
-    /// Another account's secret and name.
-    package struct OtherSecret: Sendable {
-        package let name: String
-        package let secret: String
-
-        package init(name: String, secret: String) {
-            self.name = name
-            self.secret = secret
-        }
-    }
-
     /// The first mistake that yields the token's signature; `nil` if none does, the signature is valid, or the token is
     /// malformed.
     package static func explain(
-        _ token: CompactToken, algorithm: Algorithm, secret: String, others: [OtherSecret] = []
+        _ token: CompactToken, algorithm: Algorithm, secret: String, others: [SecretKey] = []
     ) -> SignatureDiagnosis? {
         guard algorithm.family == .hmac, token.isWellFormed, let signature = token.signature else { return nil }
         let input = token.signingInput
@@ -46,7 +35,7 @@ public enum SignatureDiagnosis: Sendable, Hashable {
         }
         guard !fits(Array(secret.utf8)) else { return nil }
         return candidates(secret).first { fits($0.key) }?.diagnosis
-            ?? others.first { fits(Array($0.secret.utf8)) }.map { .secretOfAnother($0.name) }
+            ?? others.first { fits(Array($0.text.utf8)) }.map { .secretOfAnother($0.owner) }
     }
 
     private static func candidates(_ secret: String) -> [(diagnosis: SignatureDiagnosis, key: [UInt8])] {
@@ -124,7 +113,7 @@ extension SignatureDiagnosis: CustomStringConvertible {
     }
 
     /// The diagnosis as a remark next to the failed signature.
-    package var finding: Finding { Finding(name, .noted, note: description) }
+    public var finding: Finding { Finding(name, .noted, note: description) }
 }
 
 extension CompactToken {

@@ -260,3 +260,34 @@ private func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?
         written = max(0, Int(write(&position)))
     }
 }
+
+/// A secret that a vendor shares with those who sign tokens: the UTF-8 bytes of a text, not decoded.
+public final class SecretKey: Sendable {
+    /// Whose it is, for people.
+    package let owner: String
+    /// The text as printed, used to diagnose wrong encodings.
+    package let text: String
+    /// The HMAC for which it is shared.
+    package let algorithm: Algorithm
+    package let signing: SigningKey
+    package let verification: VerificationKey
+
+    package convenience init(_ text: String, of owner: String, for algorithm: Algorithm) throws(KeyError) {
+        self.init(text, owner, algorithm, try SigningKey.secret(text))
+    }
+
+    private init(_ text: String, _ owner: String, _ algorithm: Algorithm, _ signing: SigningKey) {
+        (self.text, self.owner, self.algorithm, self.signing) = (text, owner, algorithm, signing)
+        var verification = signing.verificationKey
+        verification.id = owner
+        self.verification = verification
+    }
+
+    /// The same secret of another owner.
+    package func shared(with owner: String) -> SecretKey { SecretKey(text, owner, algorithm, signing) }
+
+    package func sign(_ draft: TokenDraft) -> String {
+        // Only keys of another kind refuse to sign by HMAC.
+        (try? draft.mint(key: signing, algorithm: algorithm)) ?? ""
+    }
+}

@@ -7,7 +7,8 @@ import Synchronization
 /// base64url, two parts, five), ``header`` and ``claims`` hold its content, so that other checks have something to
 /// judge; ``structure`` reports the fault, and ``signature(by:algorithm:source:)`` never passes.
 ///
-/// A class, since rules pass it around and it has many parts. Only its memory of the last rule list ever changes.
+/// A class, since rules pass it around and it has many parts. Only its memory of the last rule list and of the last
+/// secret ever changes.
 public final class CompactToken: Sendable {
     public struct Limits: Sendable, Hashable {
         /// The maximum size of a token, in bytes.
@@ -44,6 +45,8 @@ public final class CompactToken: Sendable {
     let (expiryDate, notBeforeDate, issuedAtDate): (NumericDate, NumericDate, NumericDate)
     private let signedCount: Int
     private let judged = Mutex<(list: any AnyObject & Sendable, outcomes: RuleOutcomes)?>(nil)
+    /// The mistake is `nil` until it is looked for.
+    private let verified = Mutex<(key: SecretKey, outcome: Finding.Outcome, mistake: SignatureDiagnosis??)?>(nil)
 
     /// Reads a token; surrounding whitespace is part of it and a fault.
     public convenience init(_ text: String, limits: Limits = Limits(), encoding: Encoding = .strict) {
@@ -102,6 +105,31 @@ public final class CompactToken: Sendable {
         let outcomes = judge()
         judged.withLock { $0 = (list, outcomes) }
         return outcomes
+    }
+
+    /// Judges whether the secret has signed the token, whatever the header says: once for a secret, however often the
+    /// token is sent, and again when a finding is requested.
+    public func signature(by key: SecretKey, _ finding: inout Finding?) -> Finding.Outcome {
+        if finding == nil, let known = verified.withLock({ $0?.key === key ? $0?.outcome : nil }) { return known }
+        let isUnread = finding == nil
+        let outcome = signature(by: key.verification, algorithm: key.algorithm, &finding)
+        if isUnread { verified.withLock { $0 = (key, outcome, nil) } }
+        return outcome
+    }
+
+    package func isSigned(by key: SecretKey) -> Bool {
+        var nothing: Finding?
+        return signature(by: key, &nothing) == .passed
+    }
+
+    /// The mistake with this or another secret that explains a signature; `nil` if it is valid.
+    public func mistake(with key: SecretKey, among others: () -> [SecretKey]) -> SignatureDiagnosis? {
+        guard !isSigned(by: key) else { return nil }
+        if let known = verified.withLock({ $0?.key === key ? $0?.mistake : nil }) { return known }
+        let mistake = SignatureDiagnosis.explain(
+            self, algorithm: key.algorithm, secret: key.text, others: others().filter { $0 !== key })
+        verified.withLock { $0 = (key, .failed, .some(mistake)) }
+        return mistake
     }
 
     /// The header's algorithm if it is one of these, for rules that allow several; never a reason to trust the token.

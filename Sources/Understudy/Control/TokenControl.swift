@@ -124,10 +124,10 @@ extension ControlAPI {
             call.sandbox.vendor(index).issuers.map { json($0, of: vendor) }
         }
         let secrets = vendors.flatMap { vendor in
-            vendor.sharedSecrets.map { secret -> JSON in
+            vendor.secretKeys.map { secret -> JSON in
                 [
                     "vendor": .string(vendor.identity.id), "owner": .string(secret.owner),
-                    "algorithm": .string(secret.algorithm.rawValue), "bytes": JSON(secret.byteCount),
+                    "algorithm": .string(secret.algorithm.rawValue), "bytes": JSON(secret.text.utf8.count),
                 ]
             }
         }
@@ -166,7 +166,7 @@ extension ControlAPI {
         let id = vendor.identity.id
         let what =
             issuers.isEmpty
-            ? "\(id) has no issuer that publishes keys\(vendor.sharedSecrets.isEmpty ? "" : "; it shares secrets with those who sign")"
+            ? "\(id) has no issuer that publishes keys\(vendor.secretKeys.isEmpty ? "" : "; it shares secrets with those who sign")"
             : "\(id) has no issuer \(name)\(Nearest.hint(to: name, among: issuers.map(\.name)))"
         throw ControlProblem(.notFound, "no-such-issuer", what)
     }

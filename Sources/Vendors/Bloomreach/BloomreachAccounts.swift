@@ -11,15 +11,19 @@ final class BloomreachSigningKey: Sendable {
     var phrase: String { secret.owner }
 
     /// - Parameter kind: the kind of key and its owner: “private key of project P”.
-    fileprivate init(_ node: FixtureNode, kind: String) throws(FixtureProblem) {
+    fileprivate init(_ node: FixtureNode, kind: String, for algorithm: Algorithm) throws(FixtureProblem) {
         let entry = try node.mapping("id", "secret")
         id = try entry.required("id").string()
         let text = try entry.required("secret").string()
-        secret = try SecretKey(text, of: "\(kind) \(id)", called: "secret", at: node)
+        secret = try SecretKey(text, of: "\(kind) \(id)", for: algorithm, at: node)
     }
 
-    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
-        try node?.elements().map { (node) throws(FixtureProblem) in try BloomreachSigningKey(node, kind: kind) } ?? []
+    fileprivate static func list(
+        _ node: FixtureNode?, kind: String, for algorithm: Algorithm
+    ) throws(FixtureProblem) -> [BloomreachSigningKey] {
+        try node?.elements().map { (node) throws(FixtureProblem) in
+            try BloomreachSigningKey(node, kind: kind, for: algorithm)
+        } ?? []
     }
 }
 
@@ -41,7 +45,8 @@ final class BloomreachProject: Sendable {
         }
         publicKeys = try entry["public_keys"]?.elements().map(BloomreachPublicKey.init) ?? []
         idNames = try entry["id_names"].map([String].read) ?? []
-        privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
+        privateKeys = try BloomreachSigningKey.list(
+            entry["private_keys"], kind: "private key of project \(token)", for: .hs256)
         appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
     }
 
@@ -79,7 +84,8 @@ final class BloomreachStream: Sendable {
                 "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
         }
         self.project = project
-        signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
+        signingKeys = try BloomreachSigningKey.list(
+            entry["signing_keys"], kind: "signing key of stream \(id)", for: .hs512)
         secretKeys = try entry["secret_keys"].map([String].read) ?? []
         if let node = entry["secret_keys"], secretKeys.contains("") { throw node.problem("a secret key is empty") }
         permissions = try BloomreachStreamPermissions(entry["permissions"], signedOnlyIDs: entry["signed_only_ids"])

@@ -54,9 +54,8 @@ extension Bloomreach {
         facts.take(token)
         findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
         let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
-        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
-            let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
-            return token.compact.isSigned(by: key.secret.verification, algorithm: algorithm)
+        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first {
+            token.compact.isSigned(by: $0.secret)
         }
         return (
             token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
@@ -174,7 +173,7 @@ struct BloomreachAddress: Sendable {
 }
 
 /// The sender of a request, as far as known, and what Bloomreach's rules check before they know the body.
-struct BloomreachFacts: RuleFacts {
+struct BloomreachFacts: SecretFacts {
     typealias Failure = BloomreachFailure
 
     struct Presented {
@@ -207,6 +206,9 @@ struct BloomreachFacts: RuleFacts {
 
     var accounts: BloomreachAccounts? { vendor?.accounts }
     var compact: CompactToken? { token?.compact }
+    var secret: SecretKey? { signingKey?.secret }
+    var otherSecrets: [SecretKey] { (accounts?.signingKeys ?? []).map(\.secret) }
+    var leewaySeconds: Int { switches.leewaySeconds }
     var isStream: Bool { stream != nil }
     /// The customer for whom the token speaks.
     var ids: BloomreachIDs? { token?.ids(isStream ? "ids" : "sub") }
@@ -263,7 +265,6 @@ final class BloomreachToken: Sendable {
     let compact: CompactToken
     /// The `kid` of the header, which names the signing key.
     let keyID: String?
-    let verification = SignatureMemory<SecretKey>()
 
     init(bytes: [UInt8]) {
         compact = CompactToken(bytes: bytes)

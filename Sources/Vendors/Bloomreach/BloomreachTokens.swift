@@ -25,10 +25,13 @@ struct BloomreachTokenFamily {
             parts, BloomreachRule(.algorithm(is: algorithm, source: source), orFail: wrongAlgorithm),
             BloomreachRule(
                 .type(is: "JWT", exactly: true, source: source + "; strictness ours"), orFail: wrongAlgorithm),
-            BloomreachRule(.critical(), orFail: wrongAlgorithm), BloomreachRule(.keyReferences), keyKnown, signature,
-            mistake, BloomreachRule(.claim("exp", is: .number, source: source), orFail: missingExpiry), expiry,
-            beginning, ids, BloomreachRule(.milliseconds(in: "exp")), BloomreachRule(.milliseconds(in: "nbf")),
+            BloomreachRule(.critical(), orFail: wrongAlgorithm), BloomreachRule(.keyReferences), keyKnown,
         ]
+            + BloomreachRule.signature(
+                "\(algorithm.rawValue) by the key of the kid", source, unjudged: source, orFail: badSignature) + [
+                BloomreachRule(.claim("exp", is: .number, source: source), orFail: missingExpiry), expiry, beginning,
+                ids, BloomreachRule(.milliseconds(in: "exp")), BloomreachRule(.milliseconds(in: "nbf")),
+            ]
     }
 
     /// The signature may be empty, as with `none`, but then the token has no third part.
@@ -54,47 +57,16 @@ struct BloomreachTokenFamily {
         }
     }
 
-    private var signature: BloomreachRule {
-        BloomreachRule(
-            "signature", expects: .text("\(algorithm.rawValue) by the key of the kid"), source: source,
-            orFail: badSignature
-        ) { [algorithm] facts, finding in
-            guard let token = facts.token else { return nil }
-            guard let key = facts.signingKey else {
-                finding?.expected = nil
-                finding?.note = "No key is known to judge it by."
-                return .notJudged
-            }
-            let outcome = token.verification.outcome(of: token.compact, by: key.secret, algorithm, &finding)
-            if outcome == .failed, finding != nil, let mistake = facts.mistake(algorithm) {
-                finding?.note = mistake.description
-            }
-            return outcome
-        }
-    }
-
-    private var mistake: BloomreachRule {
-        BloomreachRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) {
-            [algorithm] facts, finding in finding.take(facts.mistake(algorithm)?.finding)
-        }
-    }
-
     private var expiry: BloomreachRule {
         BloomreachRule(
-            "expiry", expects: .text("exp later than now minus the leeway"),
-            source: source + "; switch clock-leeway-seconds", orFail: expired
-        ) { facts, finding in
-            facts.compact?.expiry(at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
-        }
+            "expiry", "exp later than now minus the leeway", source + "; switch clock-leeway-seconds", orFail: expired
+        ) { facts, finding in facts.expiry(&finding) }
     }
 
     private var beginning: BloomreachRule {
         BloomreachRule(
             "not-before", "nbf, if any, no later than now plus the leeway", "ours", .ours, orFail: notYetValid
-        ) { facts, finding in
-            let rules = TimeRules(leeway: Double(facts.switches.leewaySeconds), required: false)
-            return facts.compact?.notBefore(at: facts.moment.unixSeconds, rules, &finding)
-        }
+        ) { facts, finding in facts.beginning(&finding) }
     }
 
     private var ids: BloomreachRule {
@@ -142,16 +114,6 @@ struct BloomreachTokenFamily {
         unknownKey: .streamTokenUnknownKey, badSignature: .streamTokenBadSignature,
         missingExpiry: .streamTokenMissingExpiry, expired: .streamTokenExpired, notYetValid: .streamTokenNotYetValid,
         badSubject: .streamTokenEmptyIDs)
-}
-
-extension BloomreachFacts {
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    fileprivate func mistake(_ algorithm: Algorithm) -> SignatureDiagnosis? {
-        guard let token, let signingKey else { return nil }
-        return token.verification.mistake(in: token.compact, by: signingKey.secret, algorithm) {
-            (accounts?.signingKeys ?? []).map(\.secret)
-        }
-    }
 }
 
 extension Bloomreach {
@@ -206,7 +168,7 @@ extension Bloomreach {
         let draft = family.draft(
             by: key, of: [BloomreachID.registered: .string(registered)], until: JSON(expiry.wholeSeconds))
         return try order.mint(
-            UnsignedToken(draft, key: key.secret.signing, algorithm: family.algorithm), at: setting.moment,
+            UnsignedToken(draft, by: key.secret), at: setting.moment,
             own: { name in family.defects.first { $0.rawValue == name } }
         ) { (defect, token) throws(ControlRefusal) in try spoil(&token, by: defect, family, of: stream) }
     }
@@ -235,12 +197,12 @@ extension Bloomreach {
     }
 
     /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
-    var sharedSecrets: [SharedSecret] {
-        func secrets(_ keys: [BloomreachSigningKey], of owner: String, _ algorithm: Algorithm) -> [SharedSecret] {
-            keys.map { SharedSecret(owner: "\(owner), key \($0.id)", algorithm: algorithm, key: $0.secret.signing) }
+    var secretKeys: [SecretKey] {
+        func secrets(_ keys: [BloomreachSigningKey], of owner: String) -> [SecretKey] {
+            keys.map { $0.secret.shared(with: "\(owner), key \($0.id)") }
         }
-        return accounts.projects.flatMap { secrets($0.privateKeys, of: "project \($0.token)", .hs256) }
-            + accounts.streams.flatMap { secrets($0.signingKeys, of: "stream \($0.id)", .hs512) }
+        return accounts.projects.flatMap { secrets($0.privateKeys, of: "project \($0.token)") }
+            + accounts.streams.flatMap { secrets($0.signingKeys, of: "stream \($0.id)") }
     }
 
     var secretTexts: [String] { accounts.secretTexts }
@@ -327,15 +289,7 @@ extension Bloomreach {
         }
         let expiry = JSON.number(end ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
         var draft = BloomreachTokenFamily.customerToken.draft(by: key, of: subject, until: expiry)
-        let token: String
-        do {
-            let moment = call.moment.unixSeconds
-            token = try call.arrival.refusedTokens.sign(&draft) { draft in
-                try draft.mint(key: key.secret.signing, algorithm: .hs256, at: moment)
-            }
-        } catch {
-            throw Refused(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
-        }
+        let token = call.arrival.refusedTokens.sign(&draft, key.secret.sign)
         try Refused.require(
             BloomreachToken(token).compact.firstFault == nil, .mintBadSubject,
             "the token would be longer than any that is read; expected a shorter sub")

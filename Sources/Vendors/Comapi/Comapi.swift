@@ -115,8 +115,8 @@ extension Comapi {
         switch access {
         // The answer to a challenge is content.
         case .anybody, .space, .challenge: []
-        case .session, .query, .upload: [[.authorization("bearer")]]
-        case .socket: [[.authorization("bearer")], [.key("token", in: "query")]]
+        case .session, .query, .upload: [[.bearer]]
+        case .socket: [[.bearer], [.key("token", in: "query")]]
         }
     }
 }

@@ -74,7 +74,8 @@ extension Comapi {
         orFail: [.badSignature] + ComapiSecretMistake.failures, by: { Refused($0.mistake?.failure ?? .badSignature) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
-        let outcome = token.signature(by: facts.space, &finding)
+        let outcome = token.compact.signature(by: facts.space.secret, &finding)
+        finding?.expected = .key(facts.space.secret.signing.kind, id: nil, .hs256)
         if finding != nil, let note = facts.mistake?.description ?? sessionRemark(on: token.compact) {
             finding?.note = note
         }
@@ -89,7 +90,7 @@ extension Comapi {
     private static let secretLength = Rule(
         "secret-length", expects: .text("32 bytes or more"), source: "RFC 7518 section 3.2"
     ) { facts, finding in
-        facts.token == nil ? nil : finding.take(facts.space.sharedKey.verificationKey.strengthFinding(for: .hs256))
+        facts.token == nil ? nil : finding.take(facts.space.secret.verification.strengthFinding(for: .hs256))
     }
 
     private static func sessionRemark(on token: CompactToken) -> String? {

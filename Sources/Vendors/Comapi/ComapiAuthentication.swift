@@ -96,7 +96,7 @@ extension Comapi {
         }
         let token = text.map { ComapiAppToken($0, of: space) }
         // Its signature is checked already, before the state is locked.
-        _ = token?.mistake(by: space, among: accounts.spaces)
+        _ = token?.compact.mistake(with: space.secret) { accounts.spaces.map(\.secret) }
         return ComapiChallengeAnswer(refusal: refusal, body: body.object, authenticationID: id, token: token)
     }
 
@@ -155,27 +155,11 @@ final class ComapiAppToken: Sendable {
     let compact: CompactToken
     /// The user that it names in a space, if any.
     let userID: String?
-    private let verification = SignatureMemory<ComapiSpace>()
 
     init(_ text: String, of space: ComapiSpace) {
         compact = CompactToken(text)
         let user = compact.claims?[space.idClaim]?.string ?? ""
         userID = user.utf8.isEmpty ? nil : user
-    }
-
-    /// The result of the signature check, cached since it depends only on token and space.
-    func signature(by space: ComapiSpace, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(by: space, &finding) {
-            compact.signature(by: space.sharedKey.verificationKey, algorithm: .hs256, &$0)
-        }
-    }
-
-    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
-    func mistake(by space: ComapiSpace, among spaces: [ComapiSpace]) -> ComapiSecretMistake? {
-        var nothing: Finding?
-        guard signature(by: space, &nothing) == .failed else { return nil }
-        return verification.mistake(by: space) { ComapiSecretMistake.diagnosis(of: compact, of: space, among: spaces) }
-            .map(ComapiSecretMistake.init)
     }
 }
 
@@ -204,7 +188,9 @@ struct ComapiAppFacts: RuleFacts {
     private(set) var otherChallenge: ComapiChallenge?
 
     var compact: CompactToken? { token?.compact }
-    var mistake: ComapiSecretMistake? { token?.mistake(by: space, among: spaces) }
+    var mistake: ComapiSecretMistake? {
+        compact?.mistake(with: space.secret) { spaces.map(\.secret) }.map(ComapiSecretMistake.init)
+    }
     var isNonceReused: Bool { otherChallenge?.answeredBy != nil && switches.hasSingleUseChallenges }
 
     /// Whether the token answers the challenge; `nil` if either is missing.
@@ -263,14 +249,12 @@ final class ComapiSpace: Sendable {
     let accountID: Int
     let issuer: String
     let audience: String
-    /// The text of the shared secret, whose UTF-8 bytes are the key; used to diagnose wrong encodings.
-    let sharedSecret: String
-    let sharedKey: SigningKey
+    /// The secret that is shared with the app's backend.
+    let secret: SecretKey
     /// The name of the claim that contains the user's id.
     let idClaim: String
-    let sessionSecret: String
-    /// The key from which the keys of session tokens are derived.
-    let sessionKey: SigningKey
+    /// The secret from which the keys of session tokens are derived.
+    let sessionSecret: SecretKey
 
     /// The beginning of its paths.
     var path: String { "/apispaces/\(PercentEncoding.encode(id.text))" }
@@ -279,8 +263,8 @@ final class ComapiSpace: Sendable {
     init(_ id: ComapiID, like template: ComapiSpace) {
         self.id = id
         (accountID, issuer, audience) = (template.accountID, template.issuer, template.audience)
-        (sharedSecret, sharedKey, idClaim) = (template.sharedSecret, template.sharedKey, template.idClaim)
-        (sessionSecret, sessionKey) = (template.sessionSecret, template.sessionKey)
+        (idClaim, sessionSecret) = (template.idClaim, template.sessionSecret)
+        secret = template.secret.shared(with: Self.phrase(id))
     }
 
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
@@ -291,17 +275,17 @@ final class ComapiSpace: Sendable {
         accountID = try entry.required("account_id").int()
         issuer = try entry.required("issuer").address()
         audience = try entry.required("audience").address()
-        sharedSecret = try shared.string()
+        secret = try Self.secret(shared, of: id)
         idClaim = try entry.required("id_claim").string()
-        sharedKey = try Self.key(shared)
-        sessionSecret = try session.string()
-        sessionKey = try Self.key(session)
+        sessionSecret = try Self.secret(session, of: id)
     }
 
-    private static func key(_ node: FixtureNode) throws(FixtureProblem) -> SigningKey {
+    private static func phrase(_ id: ComapiID) -> String { "API space \(id.text)" }
+
+    private static func secret(_ node: FixtureNode, of id: ComapiID) throws(FixtureProblem) -> SecretKey {
         let text = try node.string()
         do {
-            return try SigningKey.secret(text)
+            return try SecretKey(text, of: phrase(id), for: .hs256)
         } catch {
             throw node.problem("cannot be used as a secret: \(error)")
         }

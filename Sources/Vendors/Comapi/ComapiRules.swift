@@ -223,7 +223,7 @@ extension ComapiSessionFacts {
             return
                 "The signature matches a session of sandbox \(name): the request came to a sandbox other than the token's."
         }
-        guard token.compact.isSigned(by: space.sharedKey.verificationKey, algorithm: .hs256) else { return nil }
+        guard token.compact.isSigned(by: space.secret) else { return nil }
         return "The signature matches the shared secret of the API space, which signs the app's own JWT only."
     }
 }
@@ -337,10 +337,10 @@ final class ComapiSessionKeys: Sendable {
         return known.reading(of: place[...]) { _ in
             do {
                 let name = Array("\(sandbox.name)\n\(space.id.text)".utf8)
-                return try SigningKey.secret(try space.sessionKey.sign(name, algorithm: .hs256))
+                return try SigningKey.secret(try space.sessionSecret.signing.sign(name, algorithm: .hs256))
             } catch {
                 // HMAC accepts any key and text; if it ever failed, the fixtures' own key would still sign and verify.
-                return space.sessionKey
+                return space.sessionSecret.signing
             }
         }
     }

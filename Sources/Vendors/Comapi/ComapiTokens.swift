@@ -55,7 +55,7 @@ extension Comapi {
     }
 
     private func other(than space: ComapiSpace) throws(ControlRefusal) -> ComapiSpace {
-        guard let other = accounts.spaces.first(where: { $0.sharedSecret != space.sharedSecret && $0.id != space.id })
+        guard let other = accounts.spaces.first(where: { $0.secret.text != space.secret.text && $0.id != space.id })
         else { throw ControlRefusal("there is no other API space") }
         return other
     }
@@ -75,7 +75,7 @@ extension Comapi {
                 "exp": JSON(try Self.end(now, try order.int("expires_in") ?? 86_400)),
             ])
         return try order.mint(
-            UnsignedToken(draft, key: space.sharedKey, algorithm: .hs256), at: setting.moment,
+            UnsignedToken(draft, by: space.secret), at: setting.moment,
             own: AppDefect.init(rawValue:)
         ) { (defect, token) throws(ControlRefusal) in try apply(defect, to: &token, of: space, in: setting) }
     }
@@ -107,10 +107,10 @@ extension Comapi {
     ) throws(ControlRefusal) {
         switch defect {
         // As the vendor's Android sample encodes the secret.
-        case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.sharedSecret.utf8)).utf8))
-        case .latinSecret: token.key = try key(try Self.latin1(space.sharedSecret))
-        case .trimmedSecret: token.key = try key(Array((space.sharedSecret + "\n").utf8))
-        case .otherSecret: token.key = try other(than: space).sharedKey
+        case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.secret.text.utf8)).utf8))
+        case .latinSecret: token.key = try key(try Self.latin1(space.secret.text))
+        case .trimmedSecret: token.key = try key(Array((space.secret.text + "\n").utf8))
+        case .otherSecret: token.key = try other(than: space).secret.signing
         case .criticalHeader: token.content.header["crit"] = ["exp"]
         case .otherNonce: token.content.claims["nonce"] = "another-nonce"
         case .usedNonce:
@@ -208,12 +208,10 @@ extension Comapi {
     // MARK: Samples
 
     /// Spaces share their secrets with the apps; there are no published keys.
-    var sharedSecrets: [SharedSecret] {
-        accounts.spaces.map { SharedSecret(owner: "API space \($0.id.text)", algorithm: .hs256, key: $0.sharedKey) }
-    }
+    var secretKeys: [SecretKey] { accounts.spaces.map(\.secret) }
 
     var secretTexts: [String] {
-        (accounts.spaces + accounts.templates).flatMap { [$0.sharedSecret, $0.sessionSecret] }
+        (accounts.spaces + accounts.templates).flatMap { [$0.secret.text, $0.sessionSecret.text] }
     }
 
     var samples: [(label: String, value: String)] {
@@ -225,8 +223,7 @@ extension Comapi {
 
     func sampleRequest(in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> SampleRequest {
         let space = accounts.spaces[0].path
-        return SampleRequest(
-            endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))
+        return SampleRequest(endpoint: .get("\(space)/sessions/start"), refusedAt: .get("\(space)/profiles"))
     }
 }
 
@@ -270,14 +267,14 @@ extension Comapi {
             let key = sessionKeys.key(of: own, in: setting.sandbox).verificationKey
             return token.compact.isSigned(by: key, algorithm: .hs256) ? own : nil
         }
-        return ("session", signer.map(Self.account))
+        return ("session", signer?.secret.owner)
     }
 
     private func explainApp(
         _ token: CompactToken, _ named: ComapiSpace?, _ context: JSONObject, _ setting: TokenSetting<Comapi>,
         _ findings: inout Findings<ComapiFailure>
     ) -> (kind: String?, account: String?) {
-        let signer = accounts.spaces.first { token.isSigned(by: $0.sharedKey.verificationKey, algorithm: .hs256) }
+        let signer = accounts.spaces.first { token.isSigned(by: $0.secret) }
         let space = named ?? signer ?? likelySpace(of: token)
         var facts = ComapiAppFacts(
             switches: setting.switches, moment: setting.moment, space: space, spaces: accounts.spaces,
@@ -285,21 +282,17 @@ extension Comapi {
         let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
         facts.expectedNonce = challenge?.nonce ?? context["nonce"]?.string
         findings.judge(facts, by: Self.appRules)
-        return (token.claims == nil ? nil : "app", signer.map(Self.account))
+        return (token.claims == nil ? nil : "app", signer?.secret.owner)
     }
 
     /// The space whose secret, used wrongly, explains the signature; otherwise the one whose settings match the claims.
     private func likelySpace(of token: CompactToken) -> ComapiSpace {
-        let mistaken = accounts.spaces.first { space in
-            ComapiSecretMistake.diagnosis(of: token, of: space, among: []) != nil
-        }
+        let mistaken = accounts.spaces.first { token.mistake(with: $0.secret) { [] } != nil }
         let named = accounts.spaces.first { space in
             token.claims?["iss"]?.string == space.issuer && token.claims?["aud"]?.string == space.audience
         }
         return mistaken ?? named ?? accounts.spaces[0]
     }
-
-    private static func account(_ space: ComapiSpace) -> String { "API space \(space.id.text)" }
 }
 
 /// The mistake with the shared secret that explains an invalid signature.
@@ -313,16 +306,6 @@ struct ComapiSecretMistake: Sendable {
         .secretHexDecoded, .secretBase64Decoded, .secretBase64Text, .secretLatin1, .secretTrimmed,
         .secretOfAnotherSpace,
     ]
-
-    /// The first mistake that explains the signature; `nil` if none does.
-    static func diagnosis(
-        of token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
-    ) -> SignatureDiagnosis? {
-        let others = spaces.filter { $0.id != space.id }.map {
-            SignatureDiagnosis.OtherSecret(name: "API space \($0.id.text)", secret: $0.sharedSecret)
-        }
-        return SignatureDiagnosis.explain(token, algorithm: .hs256, secret: space.sharedSecret, others: others)
-    }
 
     init(_ diagnosis: SignatureDiagnosis) {
         failure =

@@ -112,7 +112,7 @@ extension IMS {
     static func security(of access: IMSAccess) -> [[SecurityScheme]] {
         switch access {
         case .operator: [[.key("x-ims-operator-key")]]
-        case .token, .user: [[.authorization("bearer")]]
+        case .token, .user: [[.bearer]]
         case .open: []
         }
     }

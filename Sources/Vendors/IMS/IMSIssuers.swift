@@ -25,7 +25,7 @@ struct IMSAccounts: Sendable {
         operatorKey = try document.required("operator_key").string()
         guard !operatorKey.isEmpty else { throw try document.required("operator_key").problem("the key is empty") }
         issuers = try IMSIssuer.list(try document.required("issuers"), fixtures, isJudged: file.isJudged)
-        users = try IMSUserStore.list([try document.required("users")], .fixture(fixtures))
+        users = try document.records("users", fixtures)
         var devIssuers: [IssuerKeyFiles] = []
         try document.required("dev_issuers").forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping("name", "key", "spares", "cache_control")

@@ -117,7 +117,7 @@ extension IMS {
 
     func sampleRequest(in setting: TokenSetting<IMS>) throws(ControlRefusal) -> SampleRequest {
         let token = try mint("user", in: setting)
-        return SampleRequest(endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(token)")], body: "")
+        return SampleRequest(endpoint: .get("/ims/v1/me"), bearer: token)
     }
 
     /// The keys of a dev issuer, taken from the changed ones if they contain it; `nil` when there is no such issuer.

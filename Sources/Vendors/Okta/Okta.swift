@@ -102,8 +102,8 @@ extension Okta {
         case .open, .published, .browser, .signIn: []
         // A client can also authenticate itself in its form, or be public.
         case .client: [[.authorization("basic")], []]
-        case .bearer: [[.authorization("bearer")], [.authorization("dpop")]]
-        case .api: [[.authorization("SSWS")], [.authorization("bearer")], [.authorization("dpop")]]
+        case .bearer: [[.bearer], [.authorization("dpop")]]
+        case .api: [[.authorization("SSWS")], [.bearer], [.authorization("dpop")]]
         case .device: [[.authorization("SSWS")]]
         }
     }

@@ -11,11 +11,7 @@ extension VendorLoader {
 /// Emulates registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA. The
 /// commerce part (carts, orders, products) is not emulated: its prefixes answer `route-not-offered`.
 final class Rezolve: RecordedVendor {
-    typealias State = RezolveState
-    typealias Failure = RezolveFailure
     typealias Switches = RezolveSwitches
-    typealias Access = RezolveAccess
-    typealias Credentials = RezolveFacts
 
     let accounts: RezolveAccounts
     /// Made once: sandboxes share it until they change it.
@@ -45,7 +41,7 @@ final class Rezolve: RecordedVendor {
         "/api/v3/external/callback", "/admin/inventory",
     ]
 
-    static let routeNotOffered = Failure.routeNotOffered
+    static let routeNotOffered = RezolveFailure.routeNotOffered
     static let notOffered: [(prefixes: [String], reason: String)] = [
         (
             commerce,
@@ -163,7 +159,7 @@ enum RezolveAccess: Sendable {
 
 extension Rezolve {
     static func security(of access: RezolveAccess) -> [[SecurityScheme]] {
-        let (key, token) = (SecurityScheme.key("x-rezolve-partner-apikey"), SecurityScheme.authorization("bearer"))
+        let (key, token) = (SecurityScheme.key("x-rezolve-partner-apikey"), SecurityScheme.bearer)
         return switch access {
         case .registration(alsoRenews: true): [[key, token], []]
         case .registration, .customer, .guestLogin: [[key, token]]

@@ -83,7 +83,7 @@ extension Rezolve {
 }
 
 /// What a request presents, and what Rezolve's rules check.
-struct RezolveFacts: RuleFacts {
+struct RezolveFacts: SecretFacts {
     typealias Failure = RezolveFailure
 
     /// A part of the request; a token can also be judged without a request.
@@ -147,7 +147,9 @@ struct RezolveFacts: RuleFacts {
 
     var accounts: RezolveAccounts? { vendor?.accounts }
     var compact: CompactToken? { token?.compact }
-    var key: SecretKey? { signer?.authKey }
+    var secret: SecretKey? { signer?.authKey }
+    var otherSecrets: [SecretKey] { (accounts?.partners ?? []).compactMap(\.authKey) }
+    var leewaySeconds: Int { switches.leewaySeconds }
 
     init(_ vendor: Rezolve, _ switches: RezolveSwitches, at moment: Moment) {
         (self.vendor, self.switches, self.moment) = (vendor, switches, moment)
@@ -207,7 +209,6 @@ final class RezolveToken: Sendable {
     let deviceID: String
     /// Whether there is an `nbf`; few tokens have one.
     let hasBeginning: Bool
-    private let verification = SignatureMemory<SecretKey>()
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
@@ -219,16 +220,6 @@ final class RezolveToken: Sendable {
         deviceID = claims?["device_id"]?.string ?? ""
         kind = entityID.hasSameBytes(as: Self.noEntity) ? .registration : .login
         hasBeginning = claims?["nbf"] != nil
-    }
-
-    /// The outcome of the signature check; computed once, since it depends only on the token and the key.
-    func signature(by key: SecretKey, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(of: compact, by: key, .hs512, &finding)
-    }
-
-    /// The mistake with this or another secret that explains the signature; `nil` if the signature fits.
-    func mistake(by key: SecretKey, among others: () -> [SecretKey]) -> Finding? {
-        verification.mistake(in: compact, by: key, .hs512, among: others)?.finding
     }
 
     /// The length of the partner's id for the user, in characters.

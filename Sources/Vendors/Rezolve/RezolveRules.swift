@@ -120,28 +120,11 @@ extension Rezolve {
             CallRule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
             CallRule(.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"), orFail: failure),
             CallRule(.critical(), orFail: failure), CallRule(.keyReferences),
-            CallRule("signature", "HS512 by the auth key of the partner", "JWT page, Signature", orFail: failure) {
-                facts, finding in
-                guard let token = facts.token else { return nil }
-                guard let key = facts.key else {
-                    finding?.expected = nil
-                    finding?.source = nil
-                    finding?.note = "No key is known to judge it by."
-                    return .notJudged
-                }
-                let outcome = token.signature(by: key, &finding)
-                if outcome == .failed, finding != nil, let mistake = facts.mistake {
-                    finding?.note = mistake.note
-                }
-                return outcome
-            },
-            CallRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
-                finding.take(facts.mistake)
-            },
+        ] + CallRule.signature("HS512 by the auth key of the partner", "JWT page, Signature", orFail: failure) + [
             CallRule("secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2") {
                 facts, finding in
-                facts.token == nil ? nil : finding.take(facts.key?.verification.strengthFinding(for: .hs512))
-            },
+                facts.token == nil ? nil : finding.take(facts.secret?.verification.strengthFinding(for: .hs512))
+            }
         ]
     }
 
@@ -210,12 +193,12 @@ extension Rezolve {
 
     private static let expiry = CallRule(
         "expiry", "exp later than now minus the leeway", "JWT page, HTTP Error Responses, 401", orFail: .tokenExpired
-    ) { facts, finding in facts.expiry(leeway: Double(facts.switches.leewaySeconds), &finding) }
+    ) { facts, finding in facts.expiry(&finding) }
 
     private static let sessionExpiry = CallRule(
         "expiry", id: "session-expiry", expects: .text("exp later than now"), source: "QA tests", .observed,
         orFail: .ruaTokenExpired
-    ) { facts, finding in facts.isRenewal ? nil : facts.expiry(leeway: 0, &finding) }
+    ) { facts, finding in facts.isRenewal ? nil : facts.compact?.expiry(at: facts.moment.unixSeconds, &finding) }
 
     /// `nbf` has been reached, if present and switch `nbf` wants it. The leeway applies here too (ours). Times that
     /// look like milliseconds are noted even when the call passes.
@@ -225,9 +208,8 @@ extension Rezolve {
                 "not-before", "nbf no later than now plus the leeway",
                 "ours, after RFC 7519 section 4.1.5; switch nbf", .ours, orFail: failure
             ) { facts, finding in
-                guard let token = facts.token, token.hasBeginning else { return nil }
-                let outcome = token.compact.notBefore(
-                    at: facts.moment.unixSeconds, leeway: Double(facts.switches.leewaySeconds), &finding)
+                guard facts.token?.hasBeginning == true else { return nil }
+                let outcome = facts.beginning(&finding)
                 return outcome == .failed && facts.switches.notBefore == .ignore ? .noted : outcome
             },
             CallRule(.milliseconds(in: "exp")),
@@ -287,10 +269,6 @@ extension RezolveFacts {
         return .failed
     }
 
-    fileprivate func expiry(leeway: Double, _ finding: inout Finding?) -> Finding.Outcome? {
-        compact?.expiry(at: moment.unixSeconds, leeway: leeway, &finding)
-    }
-
     func judgeSession(_ finding: inout Finding?) -> Finding.Outcome? {
         guard let session else { return nil }
         finding?.found = .text("user \(session.user) on device \(token?.deviceID ?? "")")
@@ -308,12 +286,6 @@ extension RezolveFacts {
         return text.credentialMistake(among: accounts.authKeys).map {
             $0 + " It signs tokens and is never sent."
         }
-    }
-
-    /// The mistake with a secret that explains a wrong signature.
-    fileprivate var mistake: Finding? {
-        guard let token, let key else { return nil }
-        return token.mistake(by: key) { (accounts?.partners ?? []).compactMap(\.authKey) }
     }
 
     // MARK: - Describes what was sent in place of an api key, without repeating a secret

@@ -213,20 +213,12 @@ extension Rezolve {
         lifetime: Duration = sessionLifetime
     ) throws(Refused) -> String {
         let key = try Refused.require(
-            partner.authKey?.signing, .ruaNoAuthKey,
+            partner.authKey, .ruaNoAuthKey,
             "partner \(partner.id) has no auth key to sign a token with; expected a partner that has one")
         var draft = TokenDraft.login(
             entityID: customer.entityID, partnerEntityID: customer.partnerEntityID, deviceID: device,
             expiry: arrival.moment + lifetime)
-        do {
-            return try arrival.refusedTokens.sign(&draft) { draft in
-                try draft.mint(key: key, algorithm: .hs512, at: arrival.moment.unixSeconds)
-            }
-        } catch {
-            throw Refused(
-                .serviceUnavailable,
-                because: "the token could not be signed: \(error); expected an auth key that signs HS512")
-        }
+        return arrival.refusedTokens.sign(&draft, key.sign)
     }
 }
 

@@ -192,7 +192,7 @@ extension RezolveAccounts {
             let entry = try node.mapping("id", "api_key", "auth_key")
             let id = try entry.required("id").string()
             let authKey = try entry["auth_key"].map { (text) throws(FixtureProblem) in
-                try SecretKey(try text.string(), of: "partner \(id)", called: "auth key", at: node)
+                try SecretKey(try text.string(), of: "partner \(id)", for: .hs512, called: "auth key", at: node)
             }
             let partner = RezolvePartner(id: id, apiKey: try entry.required("api_key").string(), authKey: authKey)
             guard !partner.id.isEmpty, partner.id.allSatisfy({ $0.isASCII && $0.isNumber }) else {
@@ -203,11 +203,9 @@ extension RezolveAccounts {
             partners.append(partner)
         }
         self.partners = partners
-        customers = try RecordTable.list(
-            [try document.required("customers")], .fixture(fixtures), complaint: partners.complaint(about:))
-        users = try RecordTable.list(
-            [try document.required("users")], .fixture(fixtures),
-            prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
+        customers = try document.records("customers", fixtures, complaint: partners.complaint(about:))
+        users = try document.records(
+            "users", fixtures, prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
     }
 }
 

@@ -62,10 +62,10 @@ extension Rezolve {
     func mint(_ order: inout MintRequest, in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> String {
         let partner = try signer(try order.string("partner"))
         let key = try ControlRefusal.require(
-            partner.authKey?.signing, "partner \(partner.id) has no auth key, so nothing can be signed for it")
+            partner.authKey, "partner \(partner.id) has no auth key, so nothing can be signed for it")
         let draft = try draft(of: partner, &order, in: setting)
         return try order.mint(
-            UnsignedToken(draft, key: key, algorithm: .hs512), at: setting.moment, own: OwnDefect.init(rawValue:)
+            UnsignedToken(draft, by: key), at: setting.moment, own: OwnDefect.init(rawValue:)
         ) { apply($0, to: &$1, of: partner, in: setting) }
     }
 
@@ -125,19 +125,10 @@ extension Rezolve {
         }
     }
 
-    /// RUA signs on behalf of partners.
-    func keys(for token: CompactToken, in setting: TokenSetting<Rezolve>) -> [SigningKey] {
-        accounts.partners.compactMap(\.authKey?.signing)
-    }
+    /// Partners sign with secrets shared with Rezolve, and RUA on their behalf; no keys are published.
+    var secretKeys: [SecretKey] { accounts.partners.compactMap(\.authKey) }
 
-    /// Partners sign with secrets shared with Rezolve; no keys are published.
-    var sharedSecrets: [SharedSecret] {
-        accounts.partners.compactMap { partner in
-            partner.authKey.map { SharedSecret(owner: "partner \(partner.id)", algorithm: .hs512, key: $0.signing) }
-        }
-    }
-
-    var secretTexts: [String] { accounts.partners.compactMap(\.authKey?.text) + accounts.users.compactMap(\.password) }
+    var secretTexts: [String] { secretKeys.map(\.text) + accounts.users.compactMap(\.password) }
 
     func secrets(in state: State) -> [SecretLedger] { [state.users.secrets] }
 
@@ -207,7 +198,8 @@ extension Rezolve {
     /// The partner whose key explains the signature by a mistake, else any one with a key, to show that none fits.
     private func likelySigner(of token: RezolveToken) -> RezolvePartner? {
         let candidates = accounts.partners.filter { $0.authKey != nil }
-        return candidates.first { $0.authKey?.isMisused(in: token.compact, .hs512) == true } ?? candidates.first
+        return candidates.first { $0.authKey.flatMap { token.compact.mistake(with: $0) { [] } } != nil }
+            ?? candidates.first
     }
 
     private func signer(of token: RezolveToken) -> RezolvePartner? {

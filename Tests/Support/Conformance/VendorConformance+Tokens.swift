@@ -130,6 +130,28 @@ package struct TokenCase: Sendable, CustomStringConvertible {
     }
 
     package var description: String { kind }
+
+    /// The general defects of a token that a secret has signed, with the failures that they lead to.
+    ///
+    /// - Parameters:
+    ///   - form: for a token that is none.
+    ///   - number: for an `exp` that is missing, or no number.
+    ///   - others: further defects, and those of these that lead to another failure.
+    package static func defects(
+        form: String, algorithm: String, signature: String, expired: String, early: String, number: String,
+        and others: [String: String?]
+    ) -> [(String, String?)] {
+        var failures: [String: String?] = ["milliseconds": nil, "fractional-exp": nil]
+        let refused = [
+            (form, "padded-base64 two-parts four-parts"), (algorithm, "missing-alg wrong-alg alg-none"),
+            (signature, "wrong-secret wrong-key tampered-payload bad-signature truncated-signature"),
+            (expired, "expired"), (early, "not-yet-valid"), (number, "string-exp missing-exp"),
+        ]
+        for (failure, names) in refused {
+            for name in names.split(separator: " ") { failures[String(name)] = failure }
+        }
+        return failures.merging(others) { $1 }.map { ($0, $1) }
+    }
 }
 
 package struct DefectCase: Sendable, CustomStringConvertible {

@@ -80,10 +80,11 @@ extension Okta {
     }
 
     /// Clients authenticate with secrets, or sign with them.
-    var sharedSecrets: [SharedSecret] {
+    var secretKeys: [SecretKey] {
         accounts.clients.all.compactMap { client in
-            guard client.methods.contains(.secretJWT), let key = client.secretKey else { return nil }
-            return SharedSecret(owner: "client \(client.id)", algorithm: .hs256, key: key)
+            guard client.methods.contains(.secretJWT), let secret = client.secret else { return nil }
+            // Only an empty secret is no key.
+            return try? SecretKey(secret, of: "client \(client.id)", for: .hs256)
         }
     }
 
@@ -96,8 +97,7 @@ extension Okta {
     func sampleRequest(in setting: TokenSetting<Okta>) throws(ControlRefusal) -> SampleRequest {
         let token = try mint(OktaTokenKind.access.rawValue, in: setting)
         let path = accounts.defaultServer.path
-        return SampleRequest(
-            endpoint: .get("\(path)/v1/userinfo"), fields: [("authorization", "Bearer \(token)")], body: "")
+        return SampleRequest(endpoint: .get("\(path)/v1/userinfo"), bearer: token)
     }
 }
 
