@@ -4,14 +4,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Access to the control API of one server, and to one of its sandboxes.
+/// Access to the control API of one server.
 struct Transport: Sendable {
     /// The server, without a final slash.
     let base: String
     let token: String?
     let session: URLSession
-    /// The sandbox that calls select; `nil` for the one that requests without a name share.
-    private(set) var sandbox: String?
     #if canImport(FoundationNetworking)
         private let redirects: NoRedirects
     #endif
@@ -28,15 +26,13 @@ struct Transport: Sendable {
         #endif
     }
 
-    func selecting(_ sandbox: String) -> Transport {
-        var copy = self
-        copy.sandbox = sandbox
-        return copy
-    }
-
     /// Makes a call and returns what its answer says: JSON, a text, or `null` when it has no content.
+    ///
+    /// - Parameter sandbox: `nil` for the one that requests without a name share.
     @discardableResult
-    func send(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
+    func send(
+        _ method: String, _ path: String, _ content: JSONValue? = nil, to sandbox: String? = nil
+    ) async throws -> JSONValue {
         guard let url = URL(string: "\(base)/_understudy/\(path)") else {
             throw InvalidArgument(message: "\(base)/_understudy/\(path) is not a URL")
         }

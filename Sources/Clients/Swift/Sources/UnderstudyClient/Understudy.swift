@@ -10,7 +10,7 @@ public struct Understudy: Sendable {
     public let url: URL
     /// A page for people: the journal as it grows, sandboxes, clocks, tokens and everything else.
     public let pageURL: URL
-    let calls: Transport
+    private let server: Transport
     private let process: ServerProcess?
 
     /// Whether this process started it, which only macOS and Linux allow.
@@ -58,7 +58,7 @@ public struct Understudy: Sendable {
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         }
         pageURL = address.appendingPathComponent("_understudy", isDirectory: true)
-        calls = Transport(
+        server = Transport(
             base: address.absoluteString, token: token, session: session ?? Transport.session(for: address))
     }
 
@@ -82,15 +82,15 @@ public struct Understudy: Sendable {
     /// - Throws: a ``Refusal`` with the server's message, or ``Unreachable``.
     @discardableResult
     public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
-        try await calls.send(method, path, content)
+        try await server.send(method, path, content)
     }
 
     /// Whether the server is healthy, and what it stands in for: `status`, `version`, `vendors`.
-    public func health() async throws -> JSONValue { try await calls.send("GET", "health") }
+    public func health() async throws -> JSONValue { try await control("GET", "health") }
 
     /// All sandboxes, each with its `name` and its `ttl_seconds`.
     public func sandboxes() async throws -> [JSONValue] {
-        try await calls.send("GET", "sandboxes").member("sandboxes", \.array)
+        try await control("GET", "sandboxes").member("sandboxes", \.array)
     }
 }
 
@@ -150,11 +150,9 @@ extension Understudy {
         guard (1...63).contains(name.utf8.count), name.utf8.allSatisfy(Self.inNames.contains) else {
             throw InvalidArgument(message: "“\(name)” is not a sandbox name; it has 1 to 63 of a-z, 0-9 and -")
         }
-        if let ttl { try await calls.send("PUT", "sandboxes/\(name)", ["ttl": .string(ttl.wire)]) }
-        guard let baseURL = URL(string: "\(url.absoluteString)/~\(name)") else {
-            throw InvalidArgument(message: "\(url.absoluteString)/~\(name) is not a URL")
-        }
-        return Sandbox(name: name, baseURL: baseURL, calls: calls.selecting(name), others: calls)
+        if let ttl { try await control("PUT", "sandboxes/\(name)", ["ttl": .string(ttl.wire)]) }
+        let baseURL = url.appendingPathComponent("~\(name)", isDirectory: false)
+        return Sandbox(name: name, baseURL: baseURL, server: server)
     }
 
     /// A new sandbox whose name begins with these words, such as a test's name.
