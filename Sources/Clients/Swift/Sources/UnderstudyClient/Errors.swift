@@ -7,9 +7,7 @@ public protocol UnderstudyError: LocalizedError, CustomStringConvertible, Sendab
 }
 
 extension UnderstudyError {
-    /// The message.
     public var description: String { message }
-    /// The same words, for frameworks that ask for these.
     public var errorDescription: String? { description }
 }
 
@@ -22,10 +20,8 @@ public struct Refusal: UnderstudyError {
     public let status: Int
     /// The refusal's stable name.
     public let code: String
-    /// What was found, and what would be right.
     public let message: String
 
-    /// The message with the call.
     public var description: String { "\(message) (\(call) answered \(status) \(code))" }
 }
 
@@ -48,18 +44,15 @@ public struct UnmetExpectation: UnderstudyError {
 
 /// No server was started: there is no program, or it ended with a complaint.
 public struct StartFailed: UnderstudyError {
-    /// What is missing, or what the program complained of.
     public let message: String
 }
 
 /// No server answered, or what answered is not Understudy.
 public struct Unreachable: UnderstudyError {
-    /// Where, and what was found there.
     public let message: String
 }
 
 /// An argument has a form that no server accepts; nothing was sent.
 public struct InvalidArgument: UnderstudyError {
-    /// What was given, and what would be right.
     public let message: String
 }
