@@ -35,15 +35,10 @@ public struct Understudy: Sendable {
     public static func attach(
         _ url: String, controlURL: String? = nil, token: String? = nil, session: URLSession? = nil
     ) async throws -> Understudy {
-        let server = try Understudy(url, controlURL ?? url, token ?? tokenOfEnvironment, session)
+        let server = try Understudy(url, controlURL ?? url, token ?? variable("UNDERSTUDY_CONTROL_TOKEN"), session)
         // A JSON answer without one does not come from Understudy.
         _ = try await server.health().member("version", \.string)
         return server
-    }
-
-    /// The control token in the environment; an empty variable counts as unset.
-    static var tokenOfEnvironment: String? {
-        ProcessInfo.processInfo.environment["UNDERSTUDY_CONTROL_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private init(
@@ -59,7 +54,7 @@ public struct Understudy: Sendable {
         }
         pageURL = address.appendingPathComponent("_understudy", isDirectory: true)
         server = Transport(
-            base: address.absoluteString, token: token, session: session ?? Transport.session(for: address))
+            base: address.absoluteString, token: token, session: Transport.session(session, for: address))
     }
 
     /// The URL without a final slash.
@@ -110,10 +105,10 @@ public struct Understudy: Sendable {
             _ options: String..., binary: String? = nil, environment: [String: String] = [:],
             within duration: Duration = .seconds(30)
         ) async throws -> Understudy {
-            let process = try await ServerProcess.start(
+            let process = try await ServerProcess(
                 binary: binary, options: options, environment: environment, within: duration)
-            let token =
-                controlToken(in: options) ?? environment["UNDERSTUDY_CONTROL_TOKEN"] ?? tokenOfEnvironment
+            let name = "UNDERSTUDY_CONTROL_TOKEN"
+            let token = controlToken(in: options) ?? environment[name] ?? variable(name)
             let port = process.ports["http"] ?? 0
             return try Understudy(
                 "http://127.0.0.1:\(port)", "http://127.0.0.1:\(process.ports["control"] ?? port)", token, nil, process)
@@ -121,11 +116,8 @@ public struct Understudy: Sendable {
 
         private static func controlToken(in options: [String]) -> String? {
             let flag = "--control-token"
-            for (place, option) in options.enumerated() {
-                if option == flag, place + 1 < options.count { return options[place + 1] }
-                if option.hasPrefix("\(flag)=") { return String(option.dropFirst(flag.count + 1)) }
-            }
-            return nil
+            let joined = options.first { $0.hasPrefix("\(flag)=") }?.dropFirst(flag.count + 1)
+            return joined.map(String.init) ?? options.firstIndex(of: flag).flatMap { options.dropFirst($0 + 1).first }
         }
 
         /// Ends a server that was started here; one that was attached to runs on.
@@ -184,7 +176,8 @@ extension Understudy {
     ///   - body: The test.
     /// - Throws: what the body throws, and ``Unreachable``.
     public func withSandbox<Result>(
-        _ words: String = #function, report: (String) -> Void = Self.writeToStandardError,
+        _ words: String = #function,
+        report: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) },
         isolation: isolated (any Actor)? = #isolation, _ body: (Sandbox) async throws -> Result
     ) async throws -> Result {
         // Nothing of a test that crashes may stay in a server that runs on.
@@ -197,11 +190,6 @@ extension Understudy {
             report(await Self.end(sandbox, isReported: true))
             throw error
         }
-    }
-
-    /// Writes a text to the standard error.
-    public static func writeToStandardError(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 
     /// Removes the sandbox, and returns its journal in words if requested.
@@ -219,4 +207,9 @@ extension Understudy {
             return words
         }.value
     }
+}
+
+/// A variable of this process's environment; an empty one counts as unset.
+func variable(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
 }
