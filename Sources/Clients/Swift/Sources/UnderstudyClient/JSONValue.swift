@@ -79,21 +79,14 @@ extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // One attempt per kind: a decoder does not say what it holds.
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSONValue].self))
+        func read<Value: Decodable>(_ kind: (Value) -> JSONValue) -> JSONValue? {
+            (try? container.decode(Value.self)).map(kind)
         }
+        self =
+            try container.decodeNil()
+            ? .null
+            : read(JSONValue.string) ?? read(JSONValue.bool) ?? read(JSONValue.integer) ?? read(JSONValue.number)
+                ?? read(JSONValue.array) ?? .object(container.decode([String: JSONValue].self))
     }
 
     /// Writes it as it is.

@@ -2,8 +2,7 @@ import Foundation
 
 /// The calls of a sandbox, oldest first; control calls are not among them.
 public struct Journal: Sendable {
-    let calls: Transport
-    let sandbox: String
+    let sandbox: Sandbox
 
     /// The entries that a filter admits, all of them without one.
     ///
@@ -39,27 +38,27 @@ public struct Journal: Sendable {
 
     /// The entry of that number.
     public func entry(_ id: Int) async throws -> JournalEntry {
-        try JournalEntry(await calls.send("GET", "journal/\(id)"))
+        try JournalEntry(await sandbox.control("GET", "journal/\(id)"))
     }
 
     /// Those that were refused.
     public func refusals() async throws -> [JournalEntry] { try await entries(refused: true) }
 
     /// Forgets all entries.
-    public func clear() async throws { try await calls.send("DELETE", "journal") }
+    public func clear() async throws { try await sandbox.control("DELETE", "journal") }
 
     /// The newest calls in words, each refusal with the rules that it broke and the reason.
     public func describe(last: Int = 20) async throws -> String {
         let entries = try await entries(last: last)
-        guard !entries.isEmpty else { return "Sandbox \(sandbox) was not called." }
-        return (["Sandbox \(sandbox), newest last:"] + entries.map { $0.describe() }).joined(separator: "\n")
+        guard !entries.isEmpty else { return "Sandbox \(sandbox.name) was not called." }
+        return (["Sandbox \(sandbox.name), newest last:"] + entries.map { $0.describe() }).joined(separator: "\n")
     }
 
     private func list(
         _ query: KeyValuePairs<String, (any LosslessStringConvertible)?>
     ) async throws -> [JournalEntry] {
         let given = query.compactMap { name, value in value.map { "\(name)=\(Transport.part($0))" } }
-        return try await calls.send("GET", "journal?\(given.joined(separator: "&"))").member("entries", \.array)
+        return try await sandbox.control("GET", "journal?\(given.joined(separator: "&"))").member("entries", \.array)
             .map(JournalEntry.init)
     }
 }

@@ -8,9 +8,7 @@ public struct Sandbox: Sendable {
     public let name: String
     /// The base URL for the app under test, such as `http://127.0.0.1:49213/~signup`; append the path.
     public let baseURL: URL
-    let calls: Transport
-    /// Outside this sandbox: a call that selects it would create it again.
-    let others: Transport
+    let server: Transport
 
     static let field = "X-Understudy-Sandbox"
 
@@ -18,10 +16,10 @@ public struct Sandbox: Sendable {
     public var headers: [String: String] { [Self.field: name] }
 
     /// The time that it goes by.
-    public var clock: Clock { Clock(calls: calls) }
+    public var clock: Clock { Clock(sandbox: self) }
 
     /// Its calls.
-    public var journal: Journal { Journal(calls: calls, sandbox: name) }
+    public var journal: Journal { Journal(sandbox: self) }
 
     /// Makes any call of the control API to this sandbox: `control("PUT", "clock", ["advance": "31m"])`.
     ///
@@ -30,16 +28,17 @@ public struct Sandbox: Sendable {
     /// - Throws: a ``Refusal`` with the server's message, or ``Unreachable``.
     @discardableResult
     public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
-        try await calls.send(method, path, content)
+        try await server.send(method, path, content, to: name)
     }
 
     /// Restores the sandbox's initial state.
-    public func reset() async throws { try await calls.send("POST", "reset") }
+    public func reset() async throws { try await control("POST", "reset") }
 
     /// Removes the sandbox with all it holds.
     public func delete() async throws {
         do {
-            try await others.send("DELETE", "sandboxes/\(name)")
+            // Not to the sandbox: a call that selects it would create it again.
+            try await server.send("DELETE", "sandboxes/\(name)")
         } catch let refusal as Refusal where refusal.status == 404 {
             // Nobody has used it.
         }
@@ -53,7 +52,7 @@ public struct Sandbox: Sendable {
     ///   one named way. `control("GET", "tokens")` lists them.
     public func mint(_ kind: String, _ order: [String: JSONValue] = [:]) async throws -> String {
         let kind = try pair(kind, "a vendor and a kind of token, such as rezolve/login")
-        return try await calls.send("POST", "tokens/\(kind)", .object(order)).member("token", \.string)
+        return try await control("POST", "tokens/\(kind)", .object(order)).member("token", \.string)
     }
 
     /// What each vendor, or that one, would answer to a request with the token, and why.
@@ -63,28 +62,28 @@ public struct Sandbox: Sendable {
         var order: [String: JSONValue] = ["token": .string(token)]
         order["vendor"] = vendor.map(JSONValue.string)
         order["request"] = request.map(JSONValue.object)
-        return try await calls.send("POST", "tokens/explain", .object(order)).member("verdicts", \.array)
+        return try await control("POST", "tokens/explain", .object(order)).member("verdicts", \.array)
     }
 
     /// Has all vendors, or one, behave as `documented` or as `observed`.
     public func setProfile(_ profile: String, of vendor: String? = nil) async throws {
         let profile = JSONValue.string(profile)
-        try await set("profile", to: vendor.map { .object([$0: profile]) } ?? profile)
+        try await control("PUT", "settings", ["profile": vendor.map { .object([$0: profile]) } ?? profile])
     }
 
     /// Sets a vendor's switch, such as `rezolve.device-check` to `off`; `nil` leaves it to the profile.
     public func setSwitch(_ name: String, to value: String?) async throws {
-        try await set("switches", to: .object([name: value.map(JSONValue.string) ?? .null]))
+        try await control("PUT", "settings", ["switches": [name: value.map(JSONValue.string) ?? .null]])
     }
 
     /// Makes ids and times repeatable; `nil` ends that.
     public func setSeed(_ seed: Int?) async throws {
-        try await set("seed", to: seed.map(JSONValue.integer) ?? .null)
+        try await control("PUT", "settings", ["seed": seed.map(JSONValue.integer) ?? .null])
     }
 
     /// Replaces the active scenarios; the first has precedence. Without any, all are ended.
     public func activate(_ scenarios: String...) async throws {
-        try await calls.send("PUT", "scenarios", ["scenarios": .array(scenarios.map(JSONValue.string))])
+        try await control("PUT", "scenarios", ["scenarios": .array(scenarios.map(JSONValue.string))])
     }
 
     /// Replaces the armed faults. Without any, all are disarmed.
@@ -92,29 +91,25 @@ public struct Sandbox: Sendable {
     /// `arm(["route": "addressbook.list", "call": 3, "fail": "token-expired"])` hits the third call once,
     /// `arm(["vendor": "rezolve", "every": 2, "fault": ["delay": "2s"]])` every second one.
     public func arm(_ faults: JSONValue...) async throws {
-        try await calls.send("PUT", "faults", ["faults": .array(faults)])
+        try await control("PUT", "faults", ["faults": .array(faults)])
     }
 
     /// Has something happen behind the app's back: `act("rezolve/remove-customer", ["entity": "entity123"])`.
     @discardableResult
     public func act(_ action: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
         let action = try pair(action, "a vendor and an action, such as rezolve/remove-customer")
-        return try await calls.send("POST", "state/\(action)", .object(members))
+        return try await control("POST", "state/\(action)", .object(members))
     }
 
     /// What the vendor remembers here: users and what belongs to them, without secrets.
     public func state(_ vendor: String) async throws -> JSONValue {
-        try await calls.send("GET", "state/\(Transport.part(vendor))")
+        try await control("GET", "state/\(Transport.part(vendor))")
     }
 
     /// Replaces what the vendor remembers here.
     @discardableResult
     public func setState(_ vendor: String, to state: JSONValue) async throws -> JSONValue {
-        try await calls.send("PUT", "state/\(Transport.part(vendor))", state)
-    }
-
-    private func set(_ setting: String, to value: JSONValue) async throws {
-        try await calls.send("PUT", "settings", .object([setting: value]))
+        try await control("PUT", "state/\(Transport.part(vendor))", state)
     }
 
     /// Two names as the parts of a path.
@@ -163,34 +158,26 @@ public struct Sandbox: Sendable {
 
     private func verify(_ order: [String: JSONValue], within duration: Duration) async throws -> [Int] {
         let wait = min(max(duration, .zero), .seconds(60)).wire
-        let verdict = try await calls.send("POST", "journal/verify?wait=\(wait)", .object(order))
+        let verdict = try await control("POST", "journal/verify?wait=\(wait)", .object(order))
         guard verdict["verified"] == true else { throw UnmetExpectation(verdict: verdict) }
         return try verdict.member("entries", \.array).compactMap(\.int)
     }
 }
 
 /// How many calls are expected.
-public enum CallCount: Sendable, Hashable {
+public struct CallCount: Sendable, Hashable {
+    fileprivate let order: [String: JSONValue]
+
     /// That many or more.
-    case atLeast(Int)
+    public static func atLeast(_ count: Int) -> Self { Self(order: ["at_least": .integer(count)]) }
     /// That many or fewer.
-    case atMost(Int)
+    public static func atMost(_ count: Int) -> Self { Self(order: ["at_most": .integer(count)]) }
     /// Exactly that many.
-    case exactly(Int)
+    public static func exactly(_ count: Int) -> Self { Self(order: ["exactly": .integer(count)]) }
     /// Exactly that many that were accepted with a field that nobody reads; `unread(0)` finds misspelled names.
-    case unread(Int)
-
+    public static func unread(_ count: Int) -> Self { Self(order: ["unread": .integer(count)]) }
     /// None.
-    public static let never = CallCount.exactly(0)
-
-    fileprivate var order: [String: JSONValue] {
-        switch self {
-        case .atLeast(let count): ["at_least": .integer(count)]
-        case .atMost(let count): ["at_most": .integer(count)]
-        case .exactly(let count): ["exactly": .integer(count)]
-        case .unread(let count): ["unread": .integer(count)]
-        }
-    }
+    public static let never = exactly(0)
 }
 
 extension Sandbox {
@@ -198,10 +185,10 @@ extension Sandbox {
     ///
     /// Every change returns what ``read()`` would return after it.
     public struct Clock: Sendable {
-        let calls: Transport
+        let sandbox: Sandbox
 
         /// What it shows: `now`, `unix`, `frozen`, `machine_time`.
-        public func read() async throws -> JSONValue { try await calls.send("GET", "clock") }
+        public func read() async throws -> JSONValue { try await sandbox.control("GET", "clock") }
 
         /// The moment that it shows.
         public var now: Date {
@@ -211,36 +198,32 @@ extension Sandbox {
         /// Moves it; tokens issued earlier age by that duration.
         @discardableResult
         public func advance(by duration: Duration) async throws -> JSONValue {
-            try await change(["advance": .string(duration.wire)])
+            try await sandbox.control("PUT", "clock", ["advance": .string(duration.wire)])
         }
 
         /// Sets it; it runs on from there.
         @discardableResult
         public func set(to moment: Date) async throws -> JSONValue {
-            try await change(["now": .number(moment.timeIntervalSince1970)])
+            try await sandbox.control("PUT", "clock", ["now": .number(moment.timeIntervalSince1970)])
         }
 
         /// Freezes it at the time that it shows.
         @discardableResult
-        public func freeze() async throws -> JSONValue { try await change(["freeze": true]) }
+        public func freeze() async throws -> JSONValue { try await sandbox.control("PUT", "clock", ["freeze": true]) }
 
         /// Freezes it at that time.
         @discardableResult
         public func freeze(at moment: Date) async throws -> JSONValue {
-            try await change(["now": .number(moment.timeIntervalSince1970), "freeze": true])
+            try await sandbox.control("PUT", "clock", ["now": .number(moment.timeIntervalSince1970), "freeze": true])
         }
 
         /// Lets a frozen clock run on from where it stands.
         @discardableResult
-        public func resume() async throws -> JSONValue { try await change(["freeze": false]) }
+        public func resume() async throws -> JSONValue { try await sandbox.control("PUT", "clock", ["freeze": false]) }
 
         /// Returns to the machine's time.
         @discardableResult
-        public func useMachineTime() async throws -> JSONValue { try await calls.send("DELETE", "clock") }
-
-        private func change(_ order: JSONValue) async throws -> JSONValue {
-            try await calls.send("PUT", "clock", order)
-        }
+        public func useMachineTime() async throws -> JSONValue { try await sandbox.control("DELETE", "clock") }
     }
 }
 

@@ -8,50 +8,42 @@
         private let process: Process
         private let input: Pipe
 
-        private init(_ process: sending Process, _ input: Pipe, ports: [String: Int]) {
-            self.process = process
-            self.input = input
-            self.ports = ports
-        }
-
         /// Starts the program at free ports, and waits until it listens.
-        static func start(
+        init(
             binary: String?, options: [String], environment: [String: String], within duration: Duration
-        ) async throws -> ServerProcess {
-            let program = try program(binary)
+        ) async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("understudy-\(UUID())")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            // What it holds has then been read; the system clears its temporary folder itself.
-            defer { try? FileManager.default.removeItem(at: folder) }
             let log = folder.appendingPathComponent("log")
             let portFile = folder.appendingPathComponent("ports")
-            try Data().write(to: log)
-            let output = try FileHandle(forWritingTo: log)
-            defer { try? output.close() }  // The child has its own.
-            // The server ends with the last process that holds this pipe, and no other child must.
-            let input = Pipe()
-            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-
             let process = Process()
-            process.executableURL = program
+            process.executableURL = try Self.program(binary)
             process.arguments =
                 ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off"] + options
                 + ["--port-file", portFile.path, "--until-stdin-closes"]
-            process.environment = ProcessInfo.processInfo.environment.filter { !ownVariables.contains($0.key) }
+            process.environment = ProcessInfo.processInfo.environment.filter { !Self.ownVariables.contains($0.key) }
                 .merging(environment) { _, given in given }
-            process.standardInput = input
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            // What it holds has then been read; the system clears its temporary folder itself.
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try Data().write(to: log)
+            let output = try FileHandle(forWritingTo: log)
+            defer { try? output.close() }  // The child has its own.
             process.standardOutput = output
             process.standardError = output
+            // The server ends with the last process that holds this pipe, and no other child must.
+            let input = Pipe()
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            process.standardInput = input
             do {
                 try process.run()
-                try await waitForPorts(portFile, of: process, log: log, within: duration)
+                ports = try await Self.ports(in: portFile, of: process, log: log, within: duration)
             } catch {
                 if process.isRunning { kill(process.processIdentifier, SIGKILL) }
                 throw error
             }
             // The server must not end with the last copy of its `Understudy`: a test may keep the sandbox only.
             _ = Unmanaged.passRetained(input)
-            return ServerProcess(process, input, ports: try ports(in: portFile))
+            (self.process, self.input) = (process, input)
         }
 
         /// The clients' own variables, not options of the server, which warns about variables that it does not know.
@@ -59,10 +51,8 @@
 
         /// The program to start: the one given, that of `UNDERSTUDY_BINARY`, or `understudy` in `PATH`.
         private static func program(_ binary: String?) throws -> URL {
-            let environment = ProcessInfo.processInfo.environment
-            let named = environment["UNDERSTUDY_BINARY"].flatMap { $0.isEmpty ? nil : $0 }
-            let chosen = binary ?? named ?? "understudy"
-            let path = (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/" }
+            let chosen = binary ?? variable("UNDERSTUDY_BINARY") ?? "understudy"
+            let path = (variable("PATH") ?? "").split(separator: ":").map { "\($0)/" }
             let places = (chosen.contains("/") ? [""] : path).map { $0 + chosen }
             guard let found = places.first(where: FileManager.default.isExecutableFile) else {
                 throw StartFailed(
@@ -72,29 +62,22 @@
             return URL(fileURLWithPath: found)
         }
 
-        private static func waitForPorts(
-            _ file: URL, of process: Process, log: URL, within duration: Duration
-        ) async throws {
+        /// Waits for the file that a server writes once it listens, with a name and a port on each line.
+        private static func ports(
+            in file: URL, of process: Process, log: URL, within duration: Duration
+        ) async throws -> [String: Int] {
             let last = ContinuousClock.now + duration
-            while !FileManager.default.fileExists(atPath: file.path) {
-                let isRunning = process.isRunning
-                if isRunning, ContinuousClock.now < last {
-                    try await Task.sleep(for: .milliseconds(10))
-                    continue
+            while process.isRunning, ContinuousClock.now < last {
+                if let text = try? String(contentsOf: file, encoding: .utf8) {
+                    let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+                    let ports = lines.filter { $0.count > 1 }.map { (String($0[0]), Int($0[1])) }
+                    return Dictionary(ports) { first, _ in first }.compactMapValues { $0 }
                 }
-                let output = String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)
-                let what = isRunning ? "did not start in time" : "ended with code \(process.terminationStatus)"
-                throw StartFailed(message: "understudy \(what):\n\(output)")
+                try await Task.sleep(for: .milliseconds(10))
             }
-        }
-
-        private static func ports(in file: URL) throws -> [String: Int] {
-            let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n")
-            let pairs = lines.map { $0.split(separator: " ") }.compactMap { words -> (String, Int)? in
-                guard words.count > 1, let port = Int(words[1]) else { return nil }
-                return (String(words[0]), port)
-            }
-            return Dictionary(pairs) { first, _ in first }
+            let output = String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)
+            let what = process.isRunning ? "did not start in time" : "ended with code \(process.terminationStatus)"
+            throw StartFailed(message: "understudy \(what):\n\(output)")
         }
 
         /// Ends it as a supervisor would.

@@ -4,39 +4,20 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Access to the control API of one server, and to one of its sandboxes.
+/// Access to the control API of one server.
 struct Transport: Sendable {
     /// The server, without a final slash.
     let base: String
     let token: String?
     let session: URLSession
-    /// The sandbox that calls select; `nil` for the one that requests without a name share.
-    private(set) var sandbox: String?
-    #if canImport(FoundationNetworking)
-        private let redirects: NoRedirects
-    #endif
-
-    init(base: String, token: String?, session: URLSession) {
-        (self.base, self.token) = (base, token)
-        #if canImport(FoundationNetworking)
-            // No delegate misses anything: it never heard of these calls.
-            redirects = session.delegate as? NoRedirects ?? NoRedirects()
-            let isOurs = session.delegate === redirects
-            self.session = isOurs ? session : Self.session(session.configuration, redirects)
-        #else
-            self.session = session
-        #endif
-    }
-
-    func selecting(_ sandbox: String) -> Transport {
-        var copy = self
-        copy.sandbox = sandbox
-        return copy
-    }
 
     /// Makes a call and returns what its answer says: JSON, a text, or `null` when it has no content.
+    ///
+    /// - Parameter sandbox: `nil` for the one that requests without a name share.
     @discardableResult
-    func send(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
+    func send(
+        _ method: String, _ path: String, _ content: JSONValue? = nil, to sandbox: String? = nil
+    ) async throws -> JSONValue {
         guard let url = URL(string: "\(base)/_understudy/\(path)") else {
             throw InvalidArgument(message: "\(base)/_understudy/\(path) is not a URL")
         }
@@ -76,9 +57,9 @@ struct Transport: Sendable {
     private func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         do {
             #if canImport(FoundationNetworking)
-                let (content, response) = try await redirects.data(for: request, in: session)
+                let (content, response) = try await NoRedirects.shared.data(for: request, in: session)
             #else
-                let (content, response) = try await session.data(for: request, delegate: NoRedirects())
+                let (content, response) = try await session.data(for: request, delegate: NoRedirects.shared)
             #endif
             guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             return (content, answer)
@@ -86,19 +67,18 @@ struct Transport: Sendable {
             // A test that runs out of time is cancelled, which is not the server's fault.
             try Task.checkCancellation()
             throw Unreachable(
-                message: "no answer from Understudy at \(base): \(error.localizedDescription)\(proxyHint)")
+                message: "no answer from Understudy at \(base): \(error.localizedDescription)\(Self.proxyHint)")
         }
     }
 
-    /// On Linux `URLSession` asks the proxy of the environment, whatever its configuration says.
-    private var proxyHint: String {
-        #if canImport(FoundationNetworking)
-            let proxy = ProcessInfo.processInfo.environment["http_proxy"] ?? ""
-            return proxy.isEmpty ? "" : "; http_proxy is set, and used for every host that no_proxy does not name"
-        #else
-            return ""
-        #endif
-    }
+    #if canImport(FoundationNetworking)
+        /// `URLSession` asks the proxy of the environment there, whatever its configuration says.
+        private static let proxyHint =
+            variable("http_proxy") == nil
+            ? "" : "; http_proxy is set, and used for every host that no_proxy does not name"
+    #else
+        private static let proxyHint = ""
+    #endif
 
     /// Whether a status is not a refusal: two calls answer with what they found, whether good or bad.
     private static func isAccepted(_ status: Int, _ path: String) -> Bool {
@@ -117,24 +97,36 @@ struct Transport: Sendable {
 }
 
 extension Transport {
-    /// Sessions that store nothing, each made once: on Linux a session is never released.
-    static func session(for url: URL) -> URLSession { isLocal(url) ? direct : usual }
+    /// The session to make calls with: that one, or one that stores nothing.
+    static func session(_ given: URLSession?, for url: URL) -> URLSession {
+        guard let given else { return isLocal(url) ? direct : usual }
+        #if canImport(FoundationNetworking)
+            // Its delegate misses nothing: it never heard of these calls.
+            return session(given.configuration)
+        #else
+            return given
+        #endif
+    }
 
-    private static let usual = session { _ in }
-    /// A proxy of the system does not lead back to this machine.
-    private static let direct = session { $0.connectionProxyDictionary = [:] }
+    // Each made once: on Linux a session is never released.
+    private static let usual = session(storingNothing)
+    private static let direct = {
+        let configuration = storingNothing
+        // A proxy of the system does not lead back to this machine.
+        configuration.connectionProxyDictionary = [:]
+        return session(configuration)
+    }()
 
-    private static func session(_ change: (URLSessionConfiguration) -> Void) -> URLSession {
+    private static var storingNothing: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
         configuration.httpShouldSetCookies = false
-        change(configuration)
-        return session(configuration, NoRedirects())
+        return configuration
     }
 
-    private static func session(_ configuration: URLSessionConfiguration, _ redirects: NoRedirects) -> URLSession {
-        URLSession(configuration: configuration, delegate: redirects, delegateQueue: nil)
+    private static func session(_ configuration: URLSessionConfiguration) -> URLSession {
+        URLSession(configuration: configuration, delegate: NoRedirects.shared, delegateQueue: nil)
     }
 
     /// Whether the host's name itself means this machine.
@@ -148,6 +140,8 @@ extension Transport {
 ///
 /// On Linux only a session's delegate is asked, and only for tasks without a completion handler.
 final class NoRedirects: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    static let shared = NoRedirects()
+
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -159,14 +153,14 @@ final class NoRedirects: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         typealias Call = CheckedContinuation<(Data, URLResponse), any Error>
 
         private let lock = NSLock()
-        /// By task; read and changed under the lock only.
-        private var calls: [Int: (content: Data, call: Call)] = [:]
+        /// Read and changed under the lock only.
+        private var calls: [URLSessionTask: (content: Data, call: Call)] = [:]
 
         func data(for request: URLRequest, in session: URLSession) async throws -> (Data, URLResponse) {
             let task = session.dataTask(with: request)
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { call in
-                    lock.withLock { calls[task.taskIdentifier] = (Data(), call) }
+                    lock.withLock { calls[task] = (Data(), call) }
                     if Task.isCancelled { finish(task, CancellationError()) } else { task.resume() }
                 }
             } onCancel: {
@@ -176,7 +170,7 @@ final class NoRedirects: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            lock.withLock { calls[dataTask.taskIdentifier]?.content += data }
+            lock.withLock { calls[dataTask]?.content += data }
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -184,7 +178,7 @@ final class NoRedirects: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         }
 
         private func finish(_ task: URLSessionTask, _ error: (any Error)?) {
-            let waiting = lock.withLock { calls.removeValue(forKey: task.taskIdentifier) }
+            let waiting = lock.withLock { calls.removeValue(forKey: task) }
             guard let (content, call) = waiting else { return }
             if error == nil, let response = task.response {
                 call.resume(returning: (content, response))

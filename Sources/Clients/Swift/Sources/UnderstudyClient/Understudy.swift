@@ -10,7 +10,7 @@ public struct Understudy: Sendable {
     public let url: URL
     /// A page for people: the journal as it grows, sandboxes, clocks, tokens and everything else.
     public let pageURL: URL
-    let calls: Transport
+    private let server: Transport
     private let process: ServerProcess?
 
     /// Whether this process started it, which only macOS and Linux allow.
@@ -35,15 +35,10 @@ public struct Understudy: Sendable {
     public static func attach(
         _ url: String, controlURL: String? = nil, token: String? = nil, session: URLSession? = nil
     ) async throws -> Understudy {
-        let server = try Understudy(url, controlURL ?? url, token ?? tokenOfEnvironment, session)
+        let server = try Understudy(url, controlURL ?? url, token ?? variable("UNDERSTUDY_CONTROL_TOKEN"), session)
         // A JSON answer without one does not come from Understudy.
         _ = try await server.health().member("version", \.string)
         return server
-    }
-
-    /// The control token in the environment; an empty variable counts as unset.
-    static var tokenOfEnvironment: String? {
-        ProcessInfo.processInfo.environment["UNDERSTUDY_CONTROL_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private init(
@@ -58,8 +53,8 @@ public struct Understudy: Sendable {
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         }
         pageURL = address.appendingPathComponent("_understudy", isDirectory: true)
-        calls = Transport(
-            base: address.absoluteString, token: token, session: session ?? Transport.session(for: address))
+        server = Transport(
+            base: address.absoluteString, token: token, session: Transport.session(session, for: address))
     }
 
     /// The URL without a final slash.
@@ -82,15 +77,15 @@ public struct Understudy: Sendable {
     /// - Throws: a ``Refusal`` with the server's message, or ``Unreachable``.
     @discardableResult
     public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
-        try await calls.send(method, path, content)
+        try await server.send(method, path, content)
     }
 
     /// Whether the server is healthy, and what it stands in for: `status`, `version`, `vendors`.
-    public func health() async throws -> JSONValue { try await calls.send("GET", "health") }
+    public func health() async throws -> JSONValue { try await control("GET", "health") }
 
     /// All sandboxes, each with its `name` and its `ttl_seconds`.
     public func sandboxes() async throws -> [JSONValue] {
-        try await calls.send("GET", "sandboxes").member("sandboxes", \.array)
+        try await control("GET", "sandboxes").member("sandboxes", \.array)
     }
 }
 
@@ -110,10 +105,10 @@ public struct Understudy: Sendable {
             _ options: String..., binary: String? = nil, environment: [String: String] = [:],
             within duration: Duration = .seconds(30)
         ) async throws -> Understudy {
-            let process = try await ServerProcess.start(
+            let process = try await ServerProcess(
                 binary: binary, options: options, environment: environment, within: duration)
-            let token =
-                controlToken(in: options) ?? environment["UNDERSTUDY_CONTROL_TOKEN"] ?? tokenOfEnvironment
+            let name = "UNDERSTUDY_CONTROL_TOKEN"
+            let token = controlToken(in: options) ?? environment[name] ?? variable(name)
             let port = process.ports["http"] ?? 0
             return try Understudy(
                 "http://127.0.0.1:\(port)", "http://127.0.0.1:\(process.ports["control"] ?? port)", token, nil, process)
@@ -121,11 +116,8 @@ public struct Understudy: Sendable {
 
         private static func controlToken(in options: [String]) -> String? {
             let flag = "--control-token"
-            for (place, option) in options.enumerated() {
-                if option == flag, place + 1 < options.count { return options[place + 1] }
-                if option.hasPrefix("\(flag)=") { return String(option.dropFirst(flag.count + 1)) }
-            }
-            return nil
+            let joined = options.first { $0.hasPrefix("\(flag)=") }?.dropFirst(flag.count + 1)
+            return joined.map(String.init) ?? options.firstIndex(of: flag).flatMap { options.dropFirst($0 + 1).first }
         }
 
         /// Ends a server that was started here; one that was attached to runs on.
@@ -150,11 +142,9 @@ extension Understudy {
         guard (1...63).contains(name.utf8.count), name.utf8.allSatisfy(Self.inNames.contains) else {
             throw InvalidArgument(message: "“\(name)” is not a sandbox name; it has 1 to 63 of a-z, 0-9 and -")
         }
-        if let ttl { try await calls.send("PUT", "sandboxes/\(name)", ["ttl": .string(ttl.wire)]) }
-        guard let baseURL = URL(string: "\(url.absoluteString)/~\(name)") else {
-            throw InvalidArgument(message: "\(url.absoluteString)/~\(name) is not a URL")
-        }
-        return Sandbox(name: name, baseURL: baseURL, calls: calls.selecting(name), others: calls)
+        if let ttl { try await control("PUT", "sandboxes/\(name)", ["ttl": .string(ttl.wire)]) }
+        let baseURL = url.appendingPathComponent("~\(name)", isDirectory: false)
+        return Sandbox(name: name, baseURL: baseURL, server: server)
     }
 
     /// A new sandbox whose name begins with these words, such as a test's name.
@@ -186,7 +176,8 @@ extension Understudy {
     ///   - body: The test.
     /// - Throws: what the body throws, and ``Unreachable``.
     public func withSandbox<Result>(
-        _ words: String = #function, report: (String) -> Void = Self.writeToStandardError,
+        _ words: String = #function,
+        report: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) },
         isolation: isolated (any Actor)? = #isolation, _ body: (Sandbox) async throws -> Result
     ) async throws -> Result {
         // Nothing of a test that crashes may stay in a server that runs on.
@@ -199,11 +190,6 @@ extension Understudy {
             report(await Self.end(sandbox, isReported: true))
             throw error
         }
-    }
-
-    /// Writes a text to the standard error.
-    public static func writeToStandardError(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 
     /// Removes the sandbox, and returns its journal in words if requested.
@@ -221,4 +207,66 @@ extension Understudy {
             return words
         }.value
     }
+}
+
+/// A variable of this process's environment; an empty one counts as unset.
+func variable(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+}
+
+/// What a control call or a start can end with; frameworks show the ``description``.
+public protocol UnderstudyError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
+    /// What was found, and what would be right.
+    var message: String { get }
+}
+
+extension UnderstudyError {
+    public var description: String { message }
+    public var errorDescription: String? { description }
+}
+
+/// The server refused a control call; ``message`` is its own.
+public struct Refusal: UnderstudyError {
+    /// The call, such as `PUT clock`.
+    public let call: String
+    /// 400: a wrong member, value or query. 401: the control token. 403: the host's name. 404: nothing has that name.
+    /// 413: too long.
+    public let status: Int
+    /// The refusal's stable name.
+    public let code: String
+    public let message: String
+
+    public var description: String { "\(message) (\(call) answered \(status) \(code))" }
+}
+
+/// The journal does not hold the calls that a test expects.
+public struct UnmetExpectation: UnderstudyError {
+    /// The answer of `journal/verify`: `count`, the bounds, and the `nearest` calls with what each of them `missed`.
+    public let verdict: JSONValue
+
+    /// What was expected and found, then the nearest calls and what each missed.
+    public var message: String {
+        let calls = (verdict["nearest"]?.array ?? []).flatMap { call in
+            ["  #\(call.text("id")) \(call.text("summary"))"]
+                + (call["missed"]?.array ?? []).map {
+                    "      \($0.text("condition")): expected \($0.text("expected")), found \($0.text("found"))"
+                }
+        }
+        return ([verdict.text("message")] + calls).joined(separator: "\n")
+    }
+}
+
+/// No server was started: there is no program, or it ended with a complaint.
+public struct StartFailed: UnderstudyError {
+    public let message: String
+}
+
+/// No server answered, or what answered is not Understudy.
+public struct Unreachable: UnderstudyError {
+    public let message: String
+}
+
+/// An argument has a form that no server accepts; nothing was sent.
+public struct InvalidArgument: UnderstudyError {
+    public let message: String
 }
