@@ -252,8 +252,9 @@ enum HurlConstant {
     /// The value of a word; `nil` for text.
     static func of(_ word: String) -> JSON? {
         // For all practical words, JSON's constants are Hurl's.
-        guard let value = try? JSON.parse(word.utf8) else { return nil }
-        return value.string == nil && value.array == nil && value.object == nil ? value : nil
+        guard let value = try? JSON.parse(word.utf8), value.string == nil, value.array == nil, value.object == nil
+        else { return nil }
+        return value
     }
 
     /// Whether Hurl would read the start of a text as a constant and reject the rest.

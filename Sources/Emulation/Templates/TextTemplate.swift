@@ -189,7 +189,7 @@ package struct BodyTemplate: Sendable {
     /// - Throws: a problem when a string is not a Mustache template or refers to a name outside `roots`.
     package init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
         root = try Self.part(json, at: node, roots, keepsText: keepsText)
-        constant = Self.isConstant(root) ? json : nil
+        constant = Self.isConstant(root) ? .some(json) : .none
     }
 
     /// The body with these values, for a vendor that limits its answers itself; truncated when the values exceed 16 MB.

@@ -146,8 +146,8 @@ extension Rezolve {
     func sampleRequest(in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> SampleRequest {
         let partner = try signer(nil)
         // A new user each time, so that the command works again after a restart.
-        let token = try mint(
-            "registration", ["partner_entity_id": .string("user-\(setting.moment.wholeSeconds)")], in: setting)
+        let name = "user-\(Int(setting.moment.unixSeconds * 1000))"
+        let token = try mint("registration", ["partner_entity_id": .string(name)], in: setting)
         return SampleRequest(
             endpoint: .post("/api/v1/authentication/register"),
             fields: [
