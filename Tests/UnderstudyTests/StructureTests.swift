@@ -153,7 +153,7 @@ import Testing
 
     /// Errors that carry their text in a member and never appear inside another text.
     private static let errorsWithText: Set<String> = [
-        "AnswerIsNo", "ContractFailure", "ControlProblem", "Refusal", "RequestRejection", "WebSocketFailure",
+        "AnswerIsNo", "ContractFailure", "ControlProblem", "Fault", "Refusal", "RequestRejection", "WebSocketFailure",
     ]
 
     @Test("every error says in people's words what is wrong, so that no text shows the name of a case")
