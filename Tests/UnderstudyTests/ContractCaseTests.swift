@@ -374,7 +374,7 @@ struct ContractRun: Sendable {
         ] {
             expect(ReasonForm.faults(in: bad, isArmed: false).count, is: 1, "\(bad)")
         }
-        #expect(ReasonForm.caseNames.isSuperset(of: ["wrongType", "notOffered", "repeatedName"]))
+        #expect(ReasonForm.caseNames.isSuperset(of: ["wrongType", "notOffered", "tooDeep"]))
     }
 
     @Test("are missed where there are none") func coverageOfNothing() throws {
