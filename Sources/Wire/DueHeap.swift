@@ -1,15 +1,15 @@
-/// Values by the moment at which they are due, the earliest first.
-package struct DueHeap<Moment: Comparable & Sendable, Value: Sendable>: Sendable {
+/// Values by the moment at which they are due, the earliest first. Public, so that each user compiles it for its own types.
+public struct DueHeap<Moment: Comparable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var entries: [(moment: Moment, value: Value)] = []
 
     @inlinable
-    package init() {}
+    public init() {}
 
-    @inlinable package var count: Int { entries.count }
-    @inlinable package var first: Moment? { entries.first?.moment }
+    @inlinable public var count: Int { entries.count }
+    @inlinable public var first: Moment? { entries.first?.moment }
 
     @inlinable
-    package mutating func insert(_ moment: Moment, _ value: Value) {
+    public mutating func insert(_ moment: Moment, _ value: Value) {
         entries.append((moment, value))
         var child = entries.count - 1
         while child > 0, entries[child].moment < entries[(child - 1) / 2].moment {
@@ -20,7 +20,7 @@ package struct DueHeap<Moment: Comparable & Sendable, Value: Sendable>: Sendable
 
     /// Takes the earliest value if it is due.
     @inlinable
-    package mutating func removeFirst(until now: Moment) -> (moment: Moment, value: Value)? {
+    public mutating func removeFirst(until now: Moment) -> (moment: Moment, value: Value)? {
         guard let first = entries.first, first.moment <= now else { return nil }
         let last = entries.removeLast()
         if !entries.isEmpty {
@@ -31,7 +31,7 @@ package struct DueHeap<Moment: Comparable & Sendable, Value: Sendable>: Sendable
     }
 
     @inlinable
-    package mutating func keep(_ isKept: (Value) -> Bool) {
+    public mutating func keep(_ isKept: (Value) -> Bool) {
         let kept = entries.filter { isKept($0.value) }
         entries = []
         for entry in kept { insert(entry.moment, entry.value) }

@@ -118,8 +118,9 @@ public struct SwitchCoder: Sendable {
 
     init(_ values: SwitchValues?) { self.values = values }
 
+    /// A switch whose values are words. Public, so that each vendor compiles it for its own types.
     @inlinable
-    package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ value: inout Choice, observed: Choice? = nil, about: String, source: String
     ) {
         if let values {
