@@ -7,6 +7,17 @@ import Testing
 @testable import IMS
 
 @Suite("IMS's state") struct StateTests {
+    @Test("whose code is missing has none after an import of changes, and keeps it after one of a whole state")
+    func missingCode() {
+        var known = IMSUser()
+        known.activation = IMSUser.Activation(code: "00000001", expires: Moment(unixSeconds: 1_800_000_000))
+        var (whole, changed) = (IMSUser(), IMSUser())
+        whole.keepSecrets(of: known, fromWhole: true)
+        changed.keepSecrets(of: known, fromWhole: false)
+        expect(whole.activation?.code, is: "00000001")
+        expect(changed.activation?.code, is: nil)
+    }
+
     @Test("an activation is judged in the order of the spec") func activationOrder() async throws {
         let world = try await World()
         func submit(_ body: String) async throws -> ReceivedAnswer {

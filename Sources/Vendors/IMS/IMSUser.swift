@@ -108,9 +108,10 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
             ?? "another user has the id \(id)"
     }
 
-    mutating func keepSecrets(of known: IMSUser, fromWhole _: Bool) {
+    mutating func keepSecrets(of known: IMSUser, fromWhole isWhole: Bool) {
         let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
-        if activation == nil, state != .active, isSamePerson { activation = known.activation }
+        // Changes leave out no code, so whose code is missing there has none.
+        if isWhole, activation == nil, state != .active, isSamePerson { activation = known.activation }
     }
 }
 
