@@ -108,13 +108,15 @@ final class TCPSocketEnd: SocketEnd {
 
     /// A frame as clients send it, with a mask of zeros, so that the content stays unchanged.
     private static func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        let length: [UInt8] =
-            payload.count < 126
-            ? [UInt8(payload.count) | 0x80]
-            : payload.count <= 0xFFFF
-                ? [0xFE, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
-                : [0xFF] + (0..<8).reversed().map { UInt8(payload.count >> ($0 * 8) & 0xFF) }
-        return [first] + length + [0, 0, 0, 0] + payload
+        var frame = [first]
+        let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: payload.count >> ($0 * 8)) }
+        switch payload.count {
+        case ..<126: frame.append(0x80 | bytes[7])
+        case ...0xFFFF: frame += [0xFE] + bytes.suffix(2)
+        default: frame += [0xFF] + bytes
+        }
+        frame += [0, 0, 0, 0]
+        return frame + payload
     }
 
     private func write(_ bytes: [UInt8]) {

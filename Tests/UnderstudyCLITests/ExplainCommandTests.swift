@@ -25,9 +25,8 @@ import Tokens
     }
 
     private func outcome(_ check: String, in call: JSON) -> String? {
-        let findings =
-            ["broken", "open"].flatMap { call[$0]?.array ?? [] }
-            + (call["causes"]?.array ?? []).flatMap { $0["findings"]?.array ?? [] }
+        var findings = (call["broken"]?.array ?? []) + (call["open"]?.array ?? [])
+        for cause in call["causes"]?.array ?? [] { findings += cause["findings"]?.array ?? [] }
         return findings.first { $0["check"]?.string == check }?["outcome"]?.string
     }
 

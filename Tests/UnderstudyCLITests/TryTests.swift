@@ -5,7 +5,8 @@ import Testing
 @Suite("understudy try") struct TryTests {
     /// The curl lines of an output, as they are printed.
     private func calls(in output: String) -> [String] {
-        output.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { $0.hasPrefix("curl -i ") }.map(String.init)
+        let lines = output.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }
+        return lines.filter { $0.hasPrefix("curl -i ") }
     }
 
     /// Runs a line as a shell does.

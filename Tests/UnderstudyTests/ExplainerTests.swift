@@ -183,10 +183,9 @@ struct RecordedRefusal: Sendable {
             explainer.keys = try key.map { [try VerificationKey.secret($0)] } ?? []
             explainer.secrets = [key].compactMap(\.self)
             let explanation = try await explainer.explain(call, at: Moment(unixSeconds: 1_800_000_000))
-            let lists =
-                ["broken", "open"].flatMap { explanation[$0]?.array ?? [] }
-                + (explanation["causes"]?.array ?? []).flatMap { $0["findings"]?.array ?? [] }
-            let found = lists.first { $0["check"] == "signature" }?["outcome"]?.string ?? "passed"
+            var findings = (explanation["broken"]?.array ?? []) + (explanation["open"]?.array ?? [])
+            for cause in explanation["causes"]?.array ?? [] { findings += cause["findings"]?.array ?? [] }
+            let found = findings.first { $0["check"] == "signature" }?["outcome"]?.string ?? "passed"
             expect(found, is: outcome, "\(explanation.text)")
             #expect(!explanation.text.contains(secret))
         }

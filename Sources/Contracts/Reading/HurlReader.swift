@@ -282,8 +282,12 @@ extension HurlReader {
     private static func hexadecimal(_ content: String.UnicodeScalarView) -> [UInt8]? {
         let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
         let text = content.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
-        let digits = text.compactMap { $0.isASCII ? Character($0).hexDigitValue : nil }
+        let digits: [Int] = text.compactMap { $0.isASCII ? Character($0).hexDigitValue : nil }
         guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            bytes.append(UInt8(digits[index] << 4 | digits[index + 1]))
+        }
+        return bytes
     }
 }

@@ -132,8 +132,10 @@ package struct VendorDocument: Sendable {
                 response["x-evidence"] = .string(shape.evidence.rawValue)
                 response["x-source"] = .string(shape.source)
             }
-            let content = Dictionary(grouping: forms.filter { $0.status == status && $0.type != nil }) { $0.type ?? "" }
-                .sorted { $0.key < $1.key }.map { ($0.key, ["schema": JSON.either($0.value.map(\.schema))] as JSON) }
+            let typed = Dictionary(grouping: forms.filter { $0.status == status && $0.type != nil }) { $0.type ?? "" }
+            let content: [(String, JSON)] = typed.sorted { $0.key < $1.key }.map { type, forms in
+                (type, ["schema": JSON.either(forms.map(\.schema))])
+            }
             if !content.isEmpty { response["content"] = .object(JSONObject(content)) }
             return (String(status), JSON.object(response))
         }

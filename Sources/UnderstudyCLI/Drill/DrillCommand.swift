@@ -276,18 +276,21 @@ struct DrillRunner: Sendable {
         let called = all.intersection(wanted)
         let hasSucceeded = run.ending.code == 0
         if hasSucceeded, !called.isEmpty { return called }
-        let problem =
-            hasSucceeded
-            ? "it called \(all.isEmpty ? "no vendor" : "only \(all.sorted().joined(separator: ", "))"); expected calls of"
-                + " \(wanted.sorted().joined(separator: " or ")) to the address in UNDERSTUDY_URL, or to {url} in the"
-                + " command, or to that of --listen"
-            : run.ending.interruption ?? run.ending.code.map { "its exit code was \($0)" } ?? "a signal ended it"
+        let problem: String
+        if hasSucceeded {
+            let found = all.isEmpty ? "no vendor" : "only \(all.sorted().joined(separator: ", "))"
+            problem =
+                "it called \(found); expected calls of \(wanted.sorted().joined(separator: " or ")) to the address in"
+                + " UNDERSTUDY_URL, or to {url} in the command, or to that of --listen"
+        } else {
+            let code = run.ending.code.map { "its exit code was \($0)" }
+            problem = run.ending.interruption ?? code ?? "a signal ended it"
+        }
+        var lines = ["without any behaviour armed the command must succeed and call a vendor, and \(problem)."]
         let calls = run.entries.filter { hasSucceeded || $0.record.failure != nil || $0.record.reason != nil }.suffix(4)
-        let lines = calls.map { EntryText(entry: json(of: $0, run.redactor), isColoured: false).line }
+        lines += calls.map { EntryText(entry: json(of: $0, run.redactor), isColoured: false).line }
         let output = run.ending.lastLines.map { "  \(Output.printable($0))" }
-        throw Misuse(
-            (["without any behaviour armed the command must succeed and call a vendor, and \(problem)."] + lines
-                + (output.isEmpty ? [] : ["The last lines of its output:"]) + output)
-                .joined(separator: "\n"))
+        if !output.isEmpty { lines += ["The last lines of its output:"] + output }
+        throw Misuse(lines.joined(separator: "\n"))
     }
 }

@@ -54,10 +54,11 @@ struct JournalCommand: ParsableCommand {
 
     func validate() throws {
         guard id != nil else { return }
-        let others = [
+        let options: [(name: String, isGiven: Bool)] = [
             ("--follow", follow), ("--refused", refused), ("--noted", noted), ("--vendor", vendor != nil),
             ("--route", route != nil), ("--status", status != nil), ("--since", since != nil), ("--last", last != nil),
-        ].filter(\.1).map(\.0)
+        ]
+        let others = options.filter(\.isGiven).map(\.name)
         guard others.isEmpty else {
             throw ValidationError("a number shows that entry; leave it out, or \(others.joined(separator: ", ")).")
         }

@@ -221,11 +221,14 @@ extension Bloomreach {
         return .failed
     }
 
-    private static let bearerLines = [BloomreachCredentialKind.customerToken, .streamToken].flatMap { kind in
-        BloomreachRule.bearerOnce(
-            orFail: kind == .customerToken ? .customerTokenMalformed : .streamTokenMalformed,
-            ids: kind == .customerToken ? "customer-token-" : "stream-token-"
-        ).map { rule in rule.when { $0.kind == kind } }
+    private static let bearerLines =
+        bearerOnce(.customerToken, ids: "customer-token-", orFail: .customerTokenMalformed)
+        + bearerOnce(.streamToken, ids: "stream-token-", orFail: .streamTokenMalformed)
+
+    private static func bearerOnce(
+        _ kind: BloomreachCredentialKind, ids: String, orFail failure: BloomreachFailure
+    ) -> [BloomreachRule] {
+        BloomreachRule.bearerOnce(orFail: failure, ids: ids).map { rule in rule.when { $0.kind == kind } }
     }
 
     /// The public key may use the route. In a batch, each command is checked separately.

@@ -94,10 +94,10 @@ struct RezolveCustomer: Sendable, KeyedRecord, CodedRecord {
                 ? nil : "card \(card.id) has the unknown address \(card.addressID)"
         }
         coder.check(!entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
+        let lists: [[String]] = [phones.map(\.id), addresses.map(\.id), cards.map(\.id)]
         coder.check(
-            [phones.map(\.id), addresses.map(\.id), cards.map(\.id)].allSatisfy {
-                Set($0.map { ExactText($0) }).count == $0.count
-            }, or: "two records of customer \(entityID) have the same id")
+            lists.allSatisfy { Set($0.map { ExactText($0) }).count == $0.count },
+            or: "two records of customer \(entityID) have the same id")
     }
 
     /// In the fixtures the pair is a separate file; an export contains it, or omits it.
