@@ -979,15 +979,20 @@ UNFOLD = """(async part => {
 def test_no_text_becomes_markup(visit):
     sandbox = visit.sandbox
 
-    def send(payload):
-        name = quote(payload, safe="")
-        text = payload.encode("ascii", "ignore").decode().replace("\n", " ")[:900]
-        token = sandbox.mint(claims={"partner_entity_id": payload, "x": payload, payload[:50]: "x"})
-        requests.post(f"{sandbox.url}{BOOK}/{name[:500]}?a={name[:500]}", json={payload: payload}, headers={
-            "x-rezolve-partner-apikey": text or "x", "x-rezolve-device-id": text, "x-hostile": text, "authorization": f"Bearer {token}"})
+    def send(payloads):
+        names = [quote(payload, safe="")[:500] for payload in payloads]
+        texts = [payload.encode("ascii", "ignore").decode().replace("\n", " ")[:900] for payload in payloads]
+        claims = {payload[:50]: payload for payload in payloads}
+        token = sandbox.mint(claims={"partner_entity_id": "".join(payloads), "x": payloads, **claims})
+        requests.post(
+            f"{sandbox.url}{BOOK}/{'/'.join(names)}?{'&'.join(f'a={name}' for name in names)}",
+            json={payload: payload for payload in payloads}, headers={
+                "x-rezolve-partner-apikey": " ".join(texts), "x-rezolve-device-id": " ".join(texts), "authorization": f"Bearer {token}",
+                **{f"x-hostile-{number}": text for number, text in enumerate(texts)}})
         return sandbox.last_entry()["id"]
 
-    ids = [send(payload) for payload in PAYLOADS]
+    # Five at once, since a view of an entry takes the page a fifth of a second.
+    ids = [send(PAYLOADS[start::len(PAYLOADS) // 5]) for start in range(len(PAYLOADS) // 5)]
     tab = visit.open()
     tab.until("document.querySelectorAll('[role=row] a').length > 5")
     tab.run(WATCH)
@@ -1003,7 +1008,7 @@ def test_no_text_becomes_markup(visit):
             for (const each of document.querySelectorAll('.entry details:not([open]) > summary')) each.click();
             await come(() => ![...document.querySelectorAll('.entry details')].some(each => !each.open || !each.lastElementChild.childElementCount));
         }})()""")
-    tab.until("document.querySelector('.entry').innerText.split('x-hostile').length === 2")
+    tab.until("document.querySelector('.entry').innerText.split('x-hostile-4').length === 2")
     for payload in PAYLOADS[::8]:
         tab.run(f"location.hash = '#/journal?text=' + encodeURIComponent({json.dumps(payload)}) + '&failure=' + encodeURIComponent({json.dumps(payload[:100])})")
         tab.run("new Promise(done => setTimeout(done, 60))")

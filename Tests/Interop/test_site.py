@@ -129,11 +129,12 @@ def browser():
     browser.close()
 
 
-def test_a_browser_shows_each_page(served, browser, pages):
-    # One tab for all, since each new one starts a process.
-    tab = browser.open(f"{served}/")
+def test_a_browser_shows_each_page(served, site, browser, pages):
+    # The same file for all: it is loaded once, and goes on as it does when a link is followed.
+    assert len({(site / path[1:] / "index.html").read_bytes() for path in pages}) == 1
+    tab = browser.open(f"{served}{ROOT_PAGE}/")
     for path, page in pages.items():
-        tab.visit(f"{served}{path}/")
+        tab.run(f"history.pushState({{}}, '', '{path}/'), dispatchEvent(new PopStateEvent('popstate', {{state: {{}}}}))")
         title = json.dumps(page["metadata"]["title"])
         tab.until(f"location.pathname === '{path}/' && document.querySelector('h1')?.textContent.includes({title})")
         assert tab.complaints == [], path
