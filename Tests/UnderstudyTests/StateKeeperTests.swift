@@ -189,10 +189,10 @@ import Wire
         let stage = try Stage(keeping: StoreHome(engine))
         let (world, other) = (try await World(on: stage), try await World(on: stage))
         for world in [world, other] {
-            try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"10s"}"#)
+            try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"2h"}"#)
             _ = try stored(world)
         }
-        for (age, isThere) in [(5.0, true), (11.0, false)] {
+        for (age, isThere) in [(3600.0, true), (7201.0, false)] {
             let home = try #require(stage.home).copy()
             let keeper = StateKeeper(try home.open()) { SandboxClock.machine + .seconds(age) }
             let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper), keeping: home)
