@@ -315,7 +315,7 @@ import Understudy
 extension World {
     /// Delays the keys of `rotating` long enough for something to happen during the fetch.
     func delayKeys() async throws {
-        let delay = #"{"vendor":"ims","route":"dev-issuer.jwks","fault":{"delay":"1s"}}"#
+        let delay = #"{"vendor":"ims","route":"dev-issuer.jwks","fault":{"delay":"5s"}}"#
         try await control(.put, "faults", delay).expect(200)
     }
 

@@ -73,11 +73,15 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// Ends it by a signal, such as `KILL` or `INT`, and waits for its end.
+    /// Ends it by a signal, such as `KILL` or `INT`, and waits for its end and that of its sessions, which when it is killed
+    /// may answer one more time.
     package func end(by signal: String) throws {
         let process = process
+        let children = try? String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
         try command(signal)
-        while kill(process, 0) == 0 || errno == EPERM {}
+        for process in [process] + (children ?? "").split(separator: " ").compactMap({ pid_t($0) }) {
+            while kill(process, 0) == 0 || errno == EPERM {}
+        }
     }
 
     /// The number of the server's own process.
