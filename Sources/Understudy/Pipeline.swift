@@ -125,13 +125,15 @@ package struct Pipeline: RequestHandler {
         emulator.metrics.observe(occupancy)
     }
 
-    /// Refuses a request that selects no sandbox; it is recorded in the standard one.
+    /// Refuses a request that selects no sandbox; unless it is a control call, it is recorded in the standard one.
     private func refuse(_ request: Request, _ problem: ControlProblem, _ measurement: Measurement) -> Answer {
         let exchange = emulator.sandboxes.standard.beginExchange(request)
         var record = ExchangeRecord(unowned)
         record.reason = problem.message
+        record.mayBeMistyped = false
         var response = problem.response.masked(by: emulator.sandboxes.standard.redactor)
         response.closeToPages()
+        if request.path.firstRange(of: ControlOperation.prefix) != nil { return .ready(response) }
         return .ready(finish(exchange, response, record, measurement))
     }
 

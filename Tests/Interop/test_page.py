@@ -365,9 +365,14 @@ def test_an_intervention_is_shown(visit):
     visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fail": "token-expired"})
     call(visit.sandbox)
     tab = visit.open(query="entry=1")
-    tab.see("Why: armed fault, call 1: fail token-expired")
+    tab.see("Why: armed fault, call 1: fail token-expired", "! Rezolve addressbook.list")
     tab.click("link", "See the faults")
     tab.see("No fault is armed")
+    # One that the vendor refuses keeps its reason, whatever a fault does besides.
+    visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fault": {"delay": "1ms"}})
+    call(visit.sandbox, **{"x-rezolve-device-id": "another"})
+    tab = visit.open(query="entry=2")
+    tab.see("✕ Rezolve addressbook.list", "Why: device is", "; armed fault, call 1: fault delay 1ms", "Fix:")
 
 
 def test_frames_of_a_socket_are_a_timeline(visit):

@@ -22,6 +22,7 @@ import Understudy
         )
         let entry = try #require(answer.entry)
         expect(entry.record.vendor, is: nil)
+        expect(world.masked(entry)["response"]?["body"]?["error"]?["code"], is: "no-vendor")
         let nearest = world.masked(entry)["nearest_routes"]?.array ?? []
         // Nothing at all when nothing is near.
         expect(nearest.isEmpty, is: ["/nowhere", "*"].contains(path), "\(nearest)")
@@ -266,6 +267,12 @@ import Understudy
         expect(entries.map(\.response.status.code), is: [400])
         expect(entries.first?.explanation, is: "“Shop” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")
         expect(stage.emulator.sandboxes.count, is: 1)
+        // Control calls are in no journal.
+        for target in ["/~Shop/_understudy/clock", "/_understudy/clock"] {
+            try await World(on: stage, at: nil).bare(.get, target, [("x-understudy-sandbox", "Shop")])
+                .expectProblem(400, "sandbox-name-invalid", "is not a sandbox name")
+        }
+        expect(stage.emulator.sandboxes.standard.journal.entries().count, is: 1)
     }
 
     @Test("an invalid name in the header or the host is refused") func invalidElsewhere() async throws {

@@ -247,6 +247,12 @@ package enum InterventionText {
         return lines.isEmpty ? nil : lines.joined(separator: "; ")
     }
 
+    /// Whether that reason is of a refusal by a fault or scenario, whose words it then begins with.
+    package static func made(_ intervention: JSON, _ reason: String) -> Bool {
+        let text = (intervention.array ?? [intervention]).lazy.compactMap(\.string).first
+        return text.map { reason.hasPrefix($0.prefix { $0 != ";" }) } == true
+    }
+
     /// A string as it is; of an object the scalar members, such as “set claims nonce, of id”.
     private static func text(_ value: JSON) -> String? {
         guard let members = value.object else { return value.string }

@@ -59,8 +59,9 @@ package struct MaskedExchange {
         fields.map { name, value in (redactor.text(name), redactor.text(Mask.field(name, value, hiding: declared))) }
     }
 
-    package var requestBody: JSON { body(entry.request.body) }
-    package var responseBody: JSON { body(entry.response.body) }
+    package var requestBody: JSON { body(entry.request.body, hiding: declared) }
+    /// An answer without a vendor is the server's own, in which a vendor's names mean something else.
+    package var responseBody: JSON { body(entry.response.body, hiding: entry.record.vendor == nil ? [] : declared) }
 
     /// A socket message; one that is not JSON is the client's own format, shown as text with secrets hidden.
     private func frame(_ bytes: [UInt8]) -> JSON {
@@ -85,7 +86,7 @@ package struct MaskedExchange {
     }
 
     /// JSON bodies as JSON, texts as strings, other bytes as their count.
-    func body(_ bytes: [UInt8]) -> JSON {
+    func body(_ bytes: [UInt8], hiding declared: Set<String>) -> JSON {
         if entry.omitsBodies { return .string(Self.omittedBody) }
         if bytes.isEmpty { return .null }
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }

@@ -121,12 +121,14 @@ struct EntryText {
         return parts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    /// The interventions, else the reason for a refusal, with the likely intended route, else the remark.
+    /// The reason for a refusal, with the likely intended route, or the remark; and the interventions.
     private var why: String {
-        if let intervention = InterventionText.line(entry["intervention"]) { return intervention }
-        let reason = entry["reason"]?.string ?? entry.text("note")
-        guard let near = entry["nearest_routes"]?[0]?.string, reason.firstRange(of: near) == nil else { return reason }
-        return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"
+        let reason = isIntervened ? nil : entry["reason"]?.string
+        let near = entry["nearest_routes"]?[0]?.string.flatMap { reason?.firstRange(of: $0) == nil ? $0 : nil }
+        return [
+            reason, near.map { "did you mean \($0)?" }, entry["note"]?.string,
+            InterventionText.line(entry["intervention"]),
+        ].compactMap(\.self).joined(separator: "; ")
     }
 
     private static func padded(_ text: String, to width: Int) -> String {
@@ -161,14 +163,20 @@ struct EntryText {
 
     private var isRefused: Bool { entry["failure"]?.string != nil }
 
+    /// Whether a fault or a scenario answered, or touched an answer that is no refusal.
+    private var isIntervened: Bool {
+        guard let intervention = entry["intervention"] else { return false }
+        return !isRefused || InterventionText.made(intervention, entry.text("reason"))
+    }
+
     /// Colour is never the only distinction.
     private var sign: String {
-        if entry["intervention"] != nil { return "!" }
+        if isIntervened { return "!" }
         return isRefused ? "x" : entry["route"]?.string == nil ? "?" : entry["note"] != nil ? "*" : " "
     }
 
     private var colour: Int {
-        let isNoted = entry["intervention"] != nil || entry["note"] != nil
+        let isNoted = isIntervened || !isRefused && entry["note"] != nil
         return Self.colours[isNoted ? "noted" : isRefused ? "failed" : ""] ?? 0
     }
 

@@ -118,7 +118,7 @@ async function route() {
   document.title = `${module.title} · ${sandbox.name} · Understudy`;
   for (const link of nav.querySelectorAll('a')) {
     link.href = app.link({}, link.dataset.view);
-    if (link.dataset.view === view) { link.setAttribute('aria-current', 'page'); link.scrollIntoView({ block: 'nearest', inline: 'nearest' }); } else link.removeAttribute('aria-current');
+    if (link.dataset.view === view) { link.setAttribute('aria-current', 'page'); link.scrollIntoView({ block: 'nearest', inline: 'center' }); } else link.removeAttribute('aria-current');
   }
   shown.view.update(app.params);
 }

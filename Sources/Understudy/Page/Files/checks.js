@@ -33,7 +33,7 @@ export function value(given) {
   return short(text) === text ? text : copier(short(text), () => text, { class: 'link', title: text });
 }
 
-/** A source with a link: RFCs to their section, other names to what they stand for. */
+/** A source with a link: to an RFC's section, or what it stands for. */
 export function source(text, vendor) {
   const rfc = /RFC (\d{4})(?: section ([\d.]+\d|\d))?/.exec(text);
   if (rfc) return h('a', { href: `https://www.rfc-editor.org/rfc/rfc${rfc[1]}${rfc[2] ? `#section-${rfc[2]}` : ''}`, rel: 'noreferrer noopener', target: '_blank' }, text);

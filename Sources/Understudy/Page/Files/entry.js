@@ -12,7 +12,7 @@ export async function openEntry(id, app, sandbox, close, again) {
   const [entry, all] = await Promise.all([sandbox.get(`journal/${id}`), vendors()]);
   const brief = { ...entry, method: entry.request.method, target: entry.request.target };
   const { name, sign, word } = kind(brief);
-  const decided = entry.intervention ? null : failedCheck(entry.reason)?.check;
+  const decided = name === 'refused' && failedCheck(entry.reason)?.check;
   const cause = entry.findings.find(each => each.outcome === 'failed' && each.check === decided);
   const why = sentence(brief, cause);
   // The fault or scenario in words, and what the vendor itself did on request.

@@ -1,4 +1,4 @@
-// Why a real server refused a call: curl, HTTP as text or a HAR, judged by the vendor's rules.
+// Why a real server refused a call, by the vendor's rules.
 
 import { h, put, button, field, fold, outcome, signed } from './dom.js';
 import { titles } from './api.js';

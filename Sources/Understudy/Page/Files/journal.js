@@ -1,4 +1,4 @@
-// The journal: filters that are the API's query, the live list, and the entry that is open.
+// The journal: filters as in the API's query, the live list, the open entry.
 
 import { h, put, button, select, copier, empty, unfit, searchBox } from './dom.js';
 import { query } from './api.js';

@@ -1,4 +1,4 @@
-// Each vendor's API: where it is known from, what was met of it, how it can fail, and a call of every route.
+// Each vendor's API: sources, coverage, failures, and a call of every route.
 
 import { h, put, select, outcome, table, fold, unfit, searchBox } from './dom.js';
 import { description, routePanel } from './description.js';

@@ -13,7 +13,7 @@ function known(name, value) {
   return Object.values(value).map(member => known(name, member)).find(found => found !== undefined);
 }
 
-/** A form that sends a call at a route, filled with what is known of the sandbox. */
+/** A form that sends a call at a route. */
 export async function sampleForm(vendor, route, app, sandbox) {
   const [{ kinds }, { sample }, state] = await Promise.all([sandbox.get('tokens'), sandbox.get(`vendors/${vendor.id}/sample`), sandbox.get(`state/${vendor.id}`)]);
   const own = kinds.filter(each => each.vendor === vendor.id);

@@ -1,4 +1,4 @@
-// All sandboxes: which had refusals, and what can be done with each or with many.
+// All sandboxes, and what can be done with one or many.
 
 import { h, put, button, field, table, outcome, copier, repeated, select, searchBox, unfit, submit } from './dom.js';
 import { Sandbox } from './api.js';

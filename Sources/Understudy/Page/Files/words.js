@@ -63,8 +63,10 @@ export function intervened(entry) {
 }
 
 /** Why an entry came out as it did, without the two values where they are shown below. */
-export function sentence(entry, isProven) {
-  if (entry.intervention) return intervened(entry);
+export const sentence = (entry, isProven) =>
+  [kind(entry).name === 'intervened' ? entry.note : cause(entry, isProven), intervened(entry)].filter(Boolean).join('; ');
+
+function cause(entry, isProven) {
   if (entry.route === null && entry.status >= 400) {
     const near = entry.nearest_routes?.[0];
     const what = entry.reason ?? 'no route is at this path';
@@ -80,7 +82,7 @@ function judged({ check, found, expected, note }, at, isProven) {
   if (check === 'expiry' && moment > 1e8) return `token expired ${span(at - moment)} before the call (exp ${absolute(moment)})`;
   if (check === 'not-before' && moment > 1e8) return `token is not valid until ${span(moment - at)} after the call (nbf ${absolute(moment)})`;
   if (check === 'signature' && note) return note;
-  if (found === undefined || found === 'nothing') return `${named(check)} is missing${isProven ? '' : `; expected ${expected}`}`;
+  if (/^no(thing)?\b/.test(found ?? 'no')) return `${named(check)} is missing${isProven ? '' : `; expected ${expected}`}`;
   if (check.startsWith('claim-')) return `${named(check)} is ${JSON.stringify(found)}, not a ${expected}`;
   return `${named(check)} is ${isProven ? 'not what the rule expects' : `${quoted(found)}, not ${quoted(expected)}`}`;
 }
@@ -91,7 +93,7 @@ export function fix({ check, expected, note }) {
   if (check === 'expiry') return 'Renew the token: its exp must lie after the call.';
   if (check === 'not-before') return 'Wait until nbf, or issue the token with an earlier one.';
   if (check.startsWith('claim-')) return `Issue the token with ${named(check)}: ${shown(expected)}.`;
-  return `The rule holds once ${named(check)} is ${quoted(shown(expected))}.`;
+  return `The rule expects ${quoted(shown(expected))}.`;
 }
 
 /** Two values, each as what is the same before, what differs, and what is the same after; null where nothing is. */
@@ -106,11 +108,12 @@ export function differing(one, other) {
 
 /** The sign and the word of an entry's kind, which goes with its colour. */
 export function kind(entry) {
-  if (entry.intervention) return { name: 'intervened', sign: '!', word: 'intervention' };
-  if (entry.route === null && entry.status >= 400) return { name: 'unmatched', sign: '?', word: 'unmatched' };
-  if (entry.failure || entry.status >= 400) return { name: 'refused', sign: '✕', word: 'refused' };
-  if (entry.note) return { name: 'noted', sign: '•', word: 'accepted with a remark' };
-  return { name: 'fine', sign: '✓', word: 'answered' };
+  const as = (name, sign, word = name) => ({ name, sign, word });
+  const by = [entry.intervention].flat().find(part => typeof part === 'string');
+  if (entry.intervention && (!entry.failure || entry.reason?.startsWith(by?.split(';')[0]))) return as('intervened', '!', 'intervention');
+  if (entry.route === null && entry.status >= 400) return as('unmatched', '?');
+  if (entry.failure || entry.status >= 400) return as('refused', '✕');
+  return entry.note ? as('noted', '•', 'accepted with a remark') : as('fine', '✓', 'answered');
 }
 
 /** Decodes a part of a token; null where that is impossible. */
