@@ -14,7 +14,7 @@ struct ExplainCommand: ParsableCommand {
             The call is a HAR, a curl command, or HTTP as text. It is judged here by the vendor's rules, at the time it was
             sent; nothing is sent anywhere, unless --fetch-keys asks the issuer for its public keys. Of several calls in a
             HAR, the refused ones are explained.
-            Exit codes: 0 a cause is known, 1 no rule explains the answer, 2 misuse.
+            Exit codes: 0 a cause or a broken rule is known, 1 no rule explains the answer, 2 misuse.
             """)
 
     @OptionGroup var recording: RecordingInput
@@ -57,6 +57,8 @@ struct ExplainCommand: ParsableCommand {
         try recording.read { calls in
             var calls = try explainer.refused(of: calls)
             if let status {
+                try Misuse.require(
+                    (100...599).contains(status), "--status \(status) is no status; expected 100 to 599.")
                 let answer = RecordedCall.Answer(status: status, fields: try fields(), body: try answered())
                 for index in calls.indices { calls[index].answer = answer }
             } else if body != nil || !headers.isEmpty {

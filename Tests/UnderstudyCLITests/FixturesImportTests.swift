@@ -111,6 +111,35 @@ import Tokens
         #expect(schemas.output.contains("wrote Fixtures/own/schemas/routes.schema.json\n"), "\(schemas)")
     }
 
+    @Test("a call that can be no route is left out and named, and no route has the name of a vendor's")
+    func unfitting() throws {
+        let calls = [
+            ("GET", "/items"), ("GET", "/items/"), ("HEAD", "/items/a.png"), ("GET", "/_understudy/x"),
+            ("GET", "/a//b"),
+            ("GET", "/me"),
+        ]
+        let entries = calls.map { method, path -> JSON in
+            ["request": ["method": .string(method), "url": .string("https://api.example.com" + path), "headers": []]]
+        }
+        let run = try Program.run(
+            "fixtures", "import", "-", "--output", "Fixtures/own/some.yaml",
+            input: JSON.object(["log": ["entries": .array(entries)]]).text, in: folder
+        ).exits(0)
+        expect(
+            run.complaint.split(separator: "\n").map { $0.prefix { $0 != ";" } },
+            is: [
+                "understudy: left out: GET /items/: found GET /items/, to which items.get answers",
+                "understudy: left out: HEAD /items/a.png: found the method “HEAD”",
+                "understudy: left out: GET /_understudy/x: found /_understudy, which is the control API's or a sandbox's",
+                "understudy: left out: GET /a//b: found “” in the path",
+            ])
+        let made = try folder.read("Fixtures/own/some.yaml")
+        #expect(made.contains("\n  items.get:") && made.contains("\n  me.get-also:"), "\(made)")
+        try Program.run("fixtures", "check", "Fixtures", in: folder).succeeds()
+        try Program.run("fixtures", "import", "curl -I https://api.example.com/a", in: folder).refuses(
+            "the curl command: HEAD /a: found the method “HEAD”; expected one of GET, ")
+    }
+
     @Test("a content that is no text, or would begin a template, is left out and named") func contents() throws {
         func entry(_ path: String, _ content: JSON) -> JSON {
             [

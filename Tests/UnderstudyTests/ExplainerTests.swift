@@ -149,6 +149,37 @@ struct RecordedRefusal: Sendable {
         expect(chosen.map(\.answer?.body), is: [refused.answer?.body])
     }
 
+    @Test("a redirect that carries no error is no refusal") func redirects() async throws {
+        let explainer = Explainer(try Stage.shared().emulator, Settings())
+        let line = "curl https://a.example/oauth2/default/v1/authorize?client_id=x"
+        var call = try #require(try RecordedCall.all(in: Array(line.utf8)).first)
+        for (query, isRefused) in [("code=a&state=b", false), ("error=access_denied", true)] {
+            call.answer = RecordedCall.Answer(status: 302, fields: [("location", "app:/back?\(query)")])
+            expect((try? explainer.refused(of: [call, call]))?.count, is: isRefused ? 2 : nil)
+            let explanation = try await explainer.explain(call, at: Moment(unixSeconds: 1_800_000_000))
+            expect(explanation["causes"]?.array?.isEmpty, is: !isRefused, "\(explanation.text)")
+        }
+    }
+
+    @Test("what a journal's own recording hides is not judged") func hidden() async throws {
+        let explainer = Explainer(try Stage.shared().emulator, Settings())
+        let token = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJtaXJhIn0.***"
+        for (line, check) in [
+            ("curl https://a.example/oauth2/default/v1/userinfo -H 'authorization: ***'", "token-present"),
+            (
+                "curl https://a.example/apispaces/b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15/sessions -H 'content-type: application/json' "
+                    + #"-d '{"authenticationToken":"\#(token)","authenticationId":"x","deviceId":"d","platform":"p"}'"#,
+                "signature-base64url"
+            ),
+        ] {
+            let call = try #require(try RecordedCall.all(in: Array(line.utf8)).first)
+            let explanation = try await explainer.explain(call, at: Moment(unixSeconds: 1_800_000_000))
+            let open = explanation["open"]?.array?.map { $0["check"]?.string } ?? []
+            #expect(open.contains(check), "\(explanation.text)")
+            #expect(explanation["broken"]?.text.contains(check) == false, "\(explanation.text)")
+        }
+    }
+
     @Test("the control API explains a recorded call, and says what it cannot read") func control() async throws {
         let world = try await World()
         let order: JSON = [

@@ -235,6 +235,7 @@ import Understudy
         "a wrong path stops the start in the same way",
         arguments: [
             ("a", "“a”" + form), ("/a?b=c", "“a?b=c”" + form), ("/{rest...}/a", "“{rest...}”" + form),
+            ("/{a}/{a}", "the same parameter twice in /{a}/{a}; expected another name"),
             ("/_understudy/journal", "/_understudy" + reserved), ("/~a/b", "/~a" + reserved),
             (
                 "/apispaces/{space}/profiles/{id}",

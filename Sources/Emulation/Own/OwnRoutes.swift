@@ -127,6 +127,10 @@ package struct OwnRouteFile {
             throw node.problem(
                 "found /\(segments[0]), which is the control API's or a sandbox's; expected another path")
         }
+        let parameters = segments.filter { $0.first == "{" }
+        if Set(parameters).count < parameters.count {
+            throw node.problem("found the same parameter twice in \(path); expected another name")
+        }
         let wrong = segments.indices.first { index in
             let (segment, isLast) = (segments[index], index == segments.count - 1)
             if segment.first == "{", segment.last == "}" {

@@ -219,8 +219,8 @@ extension ControlAPI {
         let moment = body["at"].map { Moment($0) } ?? sandbox.now
         guard let moment else { throw .invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339") }
         let answer = try body["answer"].map { value throws(ControlProblem) in
-            guard let status = value["status"]?.int else {
-                throw .invalid("answer is \(value.text); expected an object with a status")
+            guard let status = value["status"]?.int, (100...599).contains(status) else {
+                throw .invalid("answer is \(value.text); expected an object with a status from 100 to 599")
             }
             return RecordedCall.Answer(status: status, body: value["body"]?.string.map { Array($0.utf8) })
         }

@@ -45,8 +45,9 @@ package struct Explainer: Sendable {
 
     package func explain(_ call: RecordedCall, at now: Moment) async throws(RecordingProblem) -> JSON {
         guard let (request, match) = route(of: call), let index = match.vendor else {
+            let owner = vendor.map { emulator.vendors[$0].identity.id + " does not own" } ?? "no vendor owns"
             throw RecordingProblem(
-                "\(call.place.map { $0 + ": " } ?? "")no vendor owns the path \(call.request.path.prefix(200).debugDescription); expected one of a route that “understudy routes” lists"
+                "\(call.place.map { $0 + ": " } ?? "")\(owner) the path \(call.request.path.prefix(200).debugDescription); expected one of a route that “understudy routes” lists"
             )
         }
         let played = await played(request, match, of: index, call.origin, at: call.moment ?? now)
@@ -91,10 +92,17 @@ package struct Explainer: Sendable {
         if let first = findings.firstIndex(where: { $0.finding.outcome == .failed }), findings[first].failures.isEmpty {
             findings[first].failures = record.failure.map { [$0] } ?? []
         }
-        let isMasked = played.entry.request.fields.contains { $0.value.hasSuffix(".***") }
+        let request = played.entry.request
+        let hidesSignature =
+            request.fields.contains { $0.value.hasSuffix(".***") }
+            || request.body[...].place(of: Array(".***".utf8)) != nil
+        let hidesCredential = request.fields[.authorization]?.split(separator: " ").last == "***"
         for index in findings.indices {
-            if isMasked, findings[index].finding.check.hasPrefix("signature") {
+            if hidesSignature, findings[index].finding.check.hasPrefix("signature") {
                 findings[index].leaveOpen("The recording hides the signature.")
+            }
+            if hidesCredential, findings[index].finding.description.firstRange(of: "Authorization") != nil {
+                findings[index].leaveOpen("The recording hides the credential.")
             }
             if let (missing, name, sample) = played.standIn {
                 let finding = findings[index].finding
@@ -210,7 +218,7 @@ struct Explanation {
         }
         let fitting = shapes.filter { answer.isThat(of: $0) && possible($0) }
         if !fitting.isEmpty { return (fitting, nil) }
-        if answer.status < 300 { return ([], "The real server accepted the call.") }
+        if answer.status < 400, answer.error == nil { return ([], "The real server accepted the call.") }
         let known = shapes.filter { $0.fits(status: answer.statusOfFailure, nil) && possible($0) }
         if !known.isEmpty { return (known, "No documented failure has this content; these have the status.") }
         return (broken, "No documented failure has this status; these rules are broken.")
@@ -294,6 +302,6 @@ extension RecordedCall.Answer {
     /// Whether it is the answer of a failure, which a successful status alone does not say.
     func isThat(of shape: FailureShape) -> Bool {
         let content = content
-        return (status >= 300 || content != nil) && shape.fits(status: statusOfFailure, content)
+        return (status >= 400 || content != nil) && shape.fits(status: statusOfFailure, content)
     }
 }

@@ -199,7 +199,8 @@ extension Explainer {
     ///
     /// - Parameter omitted: receives what is not in it, and why.
     package func ownRoutes(of calls: [RecordedCall], omitted: inout [String]) throws(RecordingProblem) -> String {
-        var (names, endpoints, text): (Set<String>, Set<String>, String) = ([], [], "")
+        var (file, text, problem): (OwnRouteFile, String, String?) = (OwnRouteFile(), "", nil)
+        var (names, endpoints) = (Set(emulator.vendors.flatMap { $0.routes.map(\.id) }), Set<String>())
         for call in calls {
             var (words, path, respond) = recorded(call)
             let line = "\(call.request.method.rawValue) \(path)"
@@ -222,25 +223,26 @@ extension Explainer {
             }
             var name = (words + [call.request.method.rawValue.lowercased()]).joined(separator: ".")
             while !names.insert(name).inserted { name += "-also" }
-            text += "  \(name):\n    method: \(call.request.method.rawValue)\n    path: \(JSON.string(path).text)\n"
-            if call.answer == nil { text += "    # The recording has no answer.\n" }
-            text += "    respond: \(respond.prettyText.replacing("\n", with: "\n    "))\n"
+            var route = "  \(name):\n    method: \(call.request.method.rawValue)\n    path: \(JSON.string(path).text)\n"
+            if call.answer == nil { route += "    # The recording has no answer.\n" }
+            route += "    respond: \(respond.prettyText.replacing("\n", with: "\n    "))\n"
+            do {
+                try file.read(FixtureStore.File(path: line, bytes: Array("routes:\n\(route)".utf8)))
+                text += route
+            } catch {
+                problem = "\(line): \(error.message)"
+                omitted += [problem].compactMap(\.self)
+            }
         }
         try RecordingProblem.require(
-            !text.isEmpty, "each of its calls is one of a vendor's routes; expected another call, or --contract")
-        text = """
+            !text.isEmpty,
+            problem ?? "each of its calls is one of a vendor's routes; expected another call, or --contract")
+        return """
             # yaml-language-server: $schema=schemas/routes\(FixtureStore.schemaSuffix)
             # Recorded answers, their secrets masked: change what your app needs to find.
             routes:
             \(text)
             """
-        var file = OwnRouteFile()
-        do {
-            try file.read(FixtureStore.File(path: "the file that it makes", bytes: Array(text.utf8)))
-        } catch {
-            throw RecordingProblem("\(error)")
-        }
-        return text
     }
 
     /// The words of a call's path, its pattern, and the answer.
