@@ -37,6 +37,18 @@ import Understudy
         expect(try await world.authorize(.authorizing("mine", Self.home)).failure, is: "client-unknown")
     }
 
+    @Test("a public client needs PKCE unless it is added without it") func pkce() async throws {
+        let world = try await World()
+        for id in ["strict", "lax"] {
+            var order: JSONObject = ["id": .string(id), "redirect_uris": [.string(Self.home)]]
+            if id == "lax" { order["pkce_required"] = false }
+            expect(try await world.perform("add-client", order).json["pkce_required"], is: .bool(id == "strict"))
+            let plain = Parameters.authorizing(id, Self.home).with("code_challenge", nil)
+            let answer = try await world.authorize(plain.with("code_challenge_method", nil))
+            expect(answer.failure, is: id == "strict" ? "pkce-challenge-missing" : nil)
+        }
+    }
+
     @Test("a redirect URI that is nearly registered says what differs, and an action registers it")
     func redirectURI() async throws {
         let world = try await World()

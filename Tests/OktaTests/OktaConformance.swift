@@ -41,7 +41,8 @@ extension VendorConformance {
             "deny-device user_code! user",
             "expire-device user_code!",
             "trusted-origin origin! cors remove",
-            "add-client id name application_type secret redirect_uris post_logout_redirect_uris grants",
+            "add-client id name application_type secret redirect_uris post_logout_redirect_uris grants "
+                + "pkce_required",
             "add-redirect-uri client! uri! logout",
             "add-user login! password first_name last_name email status groups",
             "remove-user user!",

@@ -25,6 +25,20 @@ import Tokens
                 + "for a call of publickey.get, profile.*, phonebook.*, addressbook.*, wallet.* with a newer token")
     }
 
+    @Test("a renewal that would repeat the refused token lives no longer than the vendor advises")
+    func renewalInTime() async throws {
+        let world = try await world("token-expires-mid-session")
+        let token = try await world.mint("rezolve/login", ["expires_in": 1800])
+        for _ in 1...2 { try await world.addresses(token).expect(200) }
+        try await world.addresses(token).expectExpired()
+        let renewed = try await world.mint("rezolve/login", ["expires_in": 1800])
+        #expect(renewed != token)
+        expect(CompactToken(renewed).date("exp").seconds(), is: 1_800_001_799)
+        let answer = try await world.addresses(renewed)
+        answer.expect(200)
+        expect(world.masked(try #require(answer.entry))["note"], is: nil)
+    }
+
     @Test("whose user is logged out elsewhere gets a renewed token that is over") func loggedOut() async throws {
         let world = try await world("logged-out-elsewhere")
         let token = try await world.mint("rezolve/login")

@@ -80,6 +80,31 @@ import Understudy
         #expect(log.contains("; the nearest route is rezolve phonebook.list: GET /api/v1/partner/{partner}"), "\(log)")
     }
 
+    @Test("a refusal that a fault only delays keeps its sign and its reason, before what the fault did")
+    func delayedRefusal() async throws {
+        let server = try await RunningServer("--log", "off")
+        let faults = [#""fault":{"delay":"1ms"}"#, #""fail":"service-unavailable""#].enumerated().map { index, effect in
+            #"{"route":"rua.ping","call":\#(index + 1),\#(effect)}"#
+        }
+        _ = try await server.send(.put, "/_understudy/faults", [:], #"{"faults":[\#(faults.joined(separator: ","))]}"#)
+        for _ in 1...2 { _ = try await server.get("/v2/credentials/ping") }
+        let lines = try Program.run("journal", "--server", server.base).output.split(separator: "\n")
+        expect(lines.count, is: 2)
+        #expect(
+            lines.first?.contains(#/ 401 x .* [\w-]+: found .*; armed fault at call 1: fault delay /#) == true,
+            "\(lines)")
+        #expect(
+            lines.last?.contains(#/ 503 ! .*ping  +armed fault at call 2: fail service-unavailable$/#) == true,
+            "\(lines)")
+    }
+
+    @Test("the clock moves back where its option says so with a hyphen") func clockBack() async throws {
+        let server = try await RunningServer("--log", "off")
+        _ = try Program.run("clock", "--now", "1800000000", "--freeze", "--server", server.base).exits(0)
+        let moved = try Program.run("clock", "--advance", "-1h", "--server", server.base).exits(0)
+        #expect(moved.output.contains("2027-01-15T07:00:00"), "\(moved)")
+    }
+
     @Test("the log can be JSON, one object a line") func jsonLog() async throws {
         let server = try await RunningServer("--log", "json")
         _ = try await server.get("/v2/credentials/ping")

@@ -98,6 +98,10 @@ private let sampleToken =
             "token", "verify", "--key", "key", "--at", "2018-03-12T15:00:00Z", sampleToken, in: folder
         ).exits(0)
         #expect(run.output.contains("key-left-out"), "\(run.output)")
+        for leeway in ["inf", "nan", "-1.0"] {
+            try Program.run("token", "verify", "--key", "key", "--leeway=\(leeway)", sampleToken, in: folder).refuses(
+                "--leeway \(leeway) is no number from 0 on.")
+        }
         #expect(run.output.contains("secret-length"), "\(run.output)")
     }
 

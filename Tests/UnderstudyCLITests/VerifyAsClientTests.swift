@@ -137,7 +137,7 @@ import Tokens
         "--as okta": "--as okta: without the option issuer there is nowhere to discover keys",
         "--as okta --profile observed --jwk unnamed.jwk":
             "--as okta: without the option issuer there is nowhere to discover keys",
-        "--as oktb": "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?",
+        "--as oktb": "--as: no client is called oktb; did you mean “okta”?",
         "--as ims-sdk --cid x --issuer y":
             "--issuer, --cid cannot be combined with --as ims-sdk: the client has its own rules and takes --near-expiry.",
         "--as ims-sdk --near-expiry=-1": "--near-expiry -1 is below 0.",

@@ -29,6 +29,7 @@ public struct FieldPolicy: Sendable {
     let nullIsAbsent: Bool
     let emptyIsAbsent: Bool
     let readsNumbersAsTexts: Bool
+    let plusIsSpace: Bool
     let textLengths: ClosedRange<Int>
     let indexSigns: (before: String, behind: String)
 
@@ -40,15 +41,17 @@ public struct FieldPolicy: Sendable {
     ///   - emptyIsAbsent: whether an empty required string or list counts as absent.
     ///   - readsNumbersAsTexts: whether a number counts as its digits, for command lines, which cannot distinguish it
     ///     from a string.
+    ///   - plusIsSpace: whether `+` in a query means a space, as in a form.
     ///   - textLengths: the minimum characters of a required string, and the maximum Unicode scalars of any.
     ///   - indexSigns: what surrounds an element's index in its path.
     public init(
         tellsAll: Bool = false, nullIsAbsent: Bool = false, emptyIsAbsent: Bool = false,
-        readsNumbersAsTexts: Bool = false, textLengths: ClosedRange<Int> = 0...Int.max,
+        readsNumbersAsTexts: Bool = false, plusIsSpace: Bool = false, textLengths: ClosedRange<Int> = 0...Int.max,
         indexSigns: (before: String, behind: String) = ("[", "]")
     ) {
         (self.tellsAll, self.nullIsAbsent, self.emptyIsAbsent) = (tellsAll, nullIsAbsent, emptyIsAbsent)
         (self.readsNumbersAsTexts, self.textLengths, self.indexSigns) = (readsNumbersAsTexts, textLengths, indexSigns)
+        self.plusIsSpace = plusIsSpace
     }
 }
 
@@ -98,7 +101,9 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     }
 
     public init(queryOf request: Request, notedBy ledger: (any ReadingLedger)? = nil) {
-        let items = request.queryItems
+        let items =
+            Dialect.fieldPolicy.plusIsSpace
+            ? request.query.map { PercentEncoding.formItems(of: $0) } ?? [] : request.queryItems
         object = items.isEmpty ? [:] : JSONObject(items.map { ($0.name, .string($0.value)) })
         (isQuery, path, self.ledger) = (true, "", ledger)
     }

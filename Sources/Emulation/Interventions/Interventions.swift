@@ -148,21 +148,21 @@ public struct TokenDigests: Sendable {
         digests.append(digest)
     }
 
-    /// Signs a token that is none of these: if necessary with a later `exp`, as if it had been requested some seconds
-    /// later.
+    /// Signs a token that is none of these: if necessary with an earlier `exp`, since a later one might exceed the
+    /// lifetime that the vendor allows.
     package func sign(_ draft: inout TokenDraft, _ sign: (TokenDraft) -> String) -> String {
         var token = sign(draft)
-        while contains(Array(token.utf8)), let later = Self.later(draft.claims["exp"]) {
-            draft.claims["exp"] = later
+        while contains(Array(token.utf8)), let earlier = Self.earlier(draft.claims["exp"]) {
+            draft.claims["exp"] = earlier
             token = sign(draft)
         }
         return token
     }
 
-    /// An `exp` one second later; `nil` for one that does not count whole seconds, or is the last.
-    static func later(_ expiry: JSON?) -> JSON? {
-        guard let expiry = expiry?.int, expiry < .max else { return .none }
-        return JSON(expiry + 1)
+    /// An `exp` one second earlier; `nil` for one that does not count whole seconds, or is the first.
+    static func earlier(_ expiry: JSON?) -> JSON? {
+        guard let expiry = expiry?.int, expiry > .min else { return .none }
+        return JSON(expiry - 1)
     }
 }
 

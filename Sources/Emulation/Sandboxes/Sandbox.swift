@@ -277,7 +277,7 @@ public final class Sandbox: Sendable {
     /// The tokens that scenarios refused, which must not be handed out again.
     @usableFromInline var refusedTokens: TokenDigests { control.withLock { $0.interventions.refusedTokens } }
 
-    /// Mints a token of the vendor with that index: one that no scenario refused, if necessary with a later `exp`,
+    /// Mints a token of the vendor with that index: one that no scenario refused, if necessary with an earlier `exp`,
     /// unless the order sets that.
     package func mint(
         _ order: MintRequest, of vendor: Int, by selector: SandboxSelector
@@ -287,11 +287,11 @@ public final class Sandbox: Sendable {
             try self.vendors[vendor].mint(order.setting(claims), at: moment, by: selector, self.identifiers)
         }
         var minted = try mint([:])
-        while refused.contains(minted.bytes), let expiry = TokenDigests.later(minted.json["claims"]?["exp"]) {
-            let later = try mint(["exp": expiry])
+        while refused.contains(minted.bytes), let expiry = TokenDigests.earlier(minted.json["claims"]?["exp"]) {
+            let other = try mint(["exp": expiry])
             // The order sets the claim itself, or has a defect that does.
-            if later.token == minted.token { break }
-            minted = later
+            if other.token == minted.token { break }
+            minted = other
         }
         alter { [minted] in $0.interventions.note(minted.bytes) }
         return minted

@@ -101,7 +101,7 @@ extension CompactToken {
             finding?.found = claims?[name].map(Fact.json)
             finding?.note =
                 date.isNumber
-                ? "\(name) is above 2^53, which is not a moment in Unix seconds."
+                ? "\(name) is beyond 2^53, which is not a moment in Unix seconds."
                 : "\(name) is not a JSON number, so it is not a moment in Unix seconds."
             return .failed
         }

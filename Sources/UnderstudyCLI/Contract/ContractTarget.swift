@@ -42,7 +42,7 @@ struct ContractTarget: Sendable {
         do {
             answer = try Waiting.until { () async throws(ClientError) in try await access.response(health) }
         } catch {
-            throw error.ending(of: base)
+            throw error.ending(of: base, namedBy: "--against")
         }
         if let refusal = refusal(of: answer) { throw Misuse("\(base) refuses control calls: \(refusal)") }
         let isEmulator = answer.status == .ok && isHealth(answer.body)

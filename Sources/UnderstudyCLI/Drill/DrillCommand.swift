@@ -135,6 +135,7 @@ struct DrillReport: Sendable {
         let interruption: String?
         /// The exchanges that show it, as the journal shows them.
         let entries: [JSON]
+        let duration: Duration
     }
 
     let items: [Item]
@@ -225,7 +226,8 @@ struct DrillReport: Sendable {
                         difference: Array(explanation(of: item).dropFirst(2)))
                 ])
             }
-        return ContractCase(place: .none, title: item.drill.name, remark: item.drill.about, outcome: outcome)
+        return ContractCase(
+            place: .none, title: item.drill.name, remark: item.drill.about, outcome: outcome, duration: item.duration)
     }
 }
 
@@ -257,10 +259,13 @@ struct DrillRunner: Sendable {
     }
 
     func item(for drill: Drill, number: Int) async throws(Misuse) -> DrillReport.Item {
+        let start = ContinuousClock.now
         let run = try await run(drill, number: number)
         let verdict = drill.verdict(on: run.entries, masking: run.redactor)
         let entries = run.entries.filter { verdict.entries.contains($0.id) }.map { json(of: $0, run.redactor) }
-        return DrillReport.Item(drill: drill, verdict: verdict, interruption: run.ending.interruption, entries: entries)
+        return DrillReport.Item(
+            drill: drill, verdict: verdict, interruption: run.ending.interruption, entries: entries,
+            duration: ContinuousClock.now - start)
     }
 
     private func json(of entry: JournalEntry, _ redactor: Redactor) -> JSON {

@@ -55,7 +55,10 @@ struct TokenPlace: ParsableArguments {
     @OptionGroup var fixtureOptions: FixtureOptions
 
     func answer(_ path: String, _ body: JSONObject) throws -> JSON? {
-        guard let server else { return nil }
+        guard let server else {
+            if client.sandbox != nil { throw Misuse("--sandbox goes with --server; the fixtures have no sandboxes.") }
+            return nil
+        }
         guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
         return try client.call(.post, path, .object(body), at: server)
     }
@@ -102,9 +105,9 @@ extension HTTPClient {
 
 extension ClientError {
     /// The command's error: misuse for an invalid URL, otherwise an answer of no.
-    func ending(of url: String) -> any Error {
+    func ending(of url: String, namedBy option: String = "--server") -> any Error {
         if case .invalidURL = self { return Misuse(description) }
-        let hint = if case .notReachable = self { " Is it running? Name another one with --server." } else { "" }
+        let hint = if case .notReachable = self { " Is it running? Name another one with \(option)." } else { "" }
         return AnswerIsNo(message: "\(url): \(self)\(hint)")
     }
 }

@@ -15,7 +15,7 @@ struct ClockCommand: ParsableCommand {
     @Option(help: "The time to set: Unix seconds or RFC 3339.")
     var now: String?
 
-    @Option(help: "How far to move the clock, such as 31m or -1h.")
+    @Option(parsing: .unconditional, help: "How far to move the clock, such as 31m or -1h.")
     var advance: String?
 
     @Flag(help: "Freeze the clock.")
@@ -76,6 +76,7 @@ struct SandboxCommand: ParsableCommand {
     func validate() throws {
         if name == nil, ttl != nil || reset || delete { throw ValidationError("name the sandbox.") }
         if reset, delete { throw ValidationError("--reset and --delete exclude each other.") }
+        if server.client.sandbox != nil { throw ValidationError("name the sandbox without --sandbox.") }
     }
 
     func run() throws {

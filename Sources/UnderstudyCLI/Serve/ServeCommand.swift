@@ -301,9 +301,9 @@ struct Banner {
         Output.line("Stop with Control-C.")
     }
 
-    /// Users who supply a certificate know how to trust it.
+    /// Users who supply a certificate know how to trust it, and a port of its own for control calls has none.
     private func showSecureRequest() {
-        guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
+        guard control == nil, let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
         Output.line("  curl --cacert \(Output.quoted(authorityPath)) \(url(of: address))/_understudy/health")
     }
 }

@@ -99,6 +99,7 @@ struct TokenVerifyCommand: ParsableCommand {
                 Algorithm(rawValue: name), "--alg \(name) is not an algorithm\(Nearest.hint(to: name, among: known))")
         }
         let now = try MomentOption.parse(at).unixSeconds
+        if let leeway, !leeway.isFinite || leeway < 0 { throw Misuse("--leeway \(leeway) is no number from 0 on.") }
         // A JWS need not have a JSON payload.
         var findings = token.structure.filter { !signatureOnly || !$0.check.hasPrefix("payload") }
         findings += token.signatureFindings(by: keys, allowed: allowed)
@@ -192,12 +193,9 @@ extension TokenVerifyCommand {
     }
 
     private func checker(named name: String) throws -> TokenChecker {
-        let known = Catalog.checkers.map(\.name)
-        guard let checker = Catalog.checkers.first(where: { $0.name == name }) else {
-            let list = known.isEmpty ? "no vendor's client has rules" : "expected \(known.joined(separator: " or "))"
-            throw Misuse("--as \(name) is unknown; \(list)\(Nearest.hint(to: name, among: known))")
-        }
-        return checker
+        try Misuse.require(
+            Catalog.checkers.first { $0.name == name }, "--as: no client is called", name,
+            among: Catalog.checkers.map(\.name))
     }
 
     /// A client has its own rules; options that it does not take would be ignored.

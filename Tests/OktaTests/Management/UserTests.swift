@@ -83,6 +83,10 @@ import Understudy
         let second = try await world.manage(.get, String(next.dropFirst(Example.base.utf8.count)))
         expect(second.json.array?.map { $0["id"]?.string }, is: [Example.cleo])
         expect(second.fields.count { $0.name.lowercased() == "link" }, is: 1)
+        let active = try await world.manage(.get, "/api/v1/users?search=status+eq+%22ACTIVE%22")
+        active.expect(200)
+        expect(
+            try await world.manage(.get, "/api/v1/users?search=status%20eq%20%22ACTIVE%22").json, is: active.json)
         for query in ["search=a", "filter=id", "search=id%20eq%20%22x%22%20nor%20id%20eq%20%22y%22"] {
             try await world.manage(.get, "/api/v1/users?" + query).refuses(
                 400, "E0000031", "Invalid search criteria.", "search-invalid")

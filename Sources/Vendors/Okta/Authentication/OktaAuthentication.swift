@@ -364,7 +364,8 @@ enum OktaTokenRules {
         ]
 
     private static let notIDToken = Rule(
-        "access-token", "an access token, whose jti begins with “AT.”", "ours", .ours, orFail: .accessTokenInvalid
+        "access-token", "an access token, whose jti does not begin with “ID.”", "ours", .ours,
+        orFail: .accessTokenInvalid
     ) { facts, finding in
         guard let token = facts.token, token.compact.claims != nil else { return nil }
         if token.isIDToken {

@@ -206,7 +206,9 @@ extension Okta {
                 "session-token", expected: .text("a session token of authn, used once"),
                 found: .text("one that is unknown, used or expired"), source: "ours")
         }
-        return .respond(.onward(to: address, from: call.request))
+        // What it has no place for in a field; its own escapes stay.
+        let location = PercentEncoding.encode(address, sparing: "-._~:/?#[]@!$&'()*+,;=%")
+        return .respond(.onward(to: location, from: call.request))
     }
 
     private static func session(_ call: OktaCall, _ state: State) throws(Refused) -> (OktaSession, OktaUser) {

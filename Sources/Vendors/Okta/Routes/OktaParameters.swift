@@ -83,7 +83,8 @@ extension Request {
 /// How Okta reads JSON bodies and queries: the first wrong member decides, and all are named as causes.
 extension Okta: FieldDialect {
     /// ours: 255 characters are more than Okta's profile allows for any text that a sandbox keeps.
-    static let fieldPolicy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true, textLengths: 1...255)
+    static let fieldPolicy = FieldPolicy(
+        tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true, plusIsSpace: true, textLengths: 1...255)
 
     static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]

@@ -20,6 +20,7 @@ extension Okta {
                 .optional("redirect_uris", "a list of redirect URIs; by default none"),
                 .optional("post_logout_redirect_uris", "a list of addresses after logout; by default none"),
                 .optional("grants", "a list of grant types; by default authorization_code and refresh_token"),
+                .optional("pkce_required", "whether codes need PKCE; by default true for native and browser"),
             ], body: addClient),
         action(
             "add-redirect-uri", about: "Registers a further redirect URI of a client.",
@@ -50,6 +51,7 @@ extension Okta {
             client.redirectURIs = members.texts("redirect_uris") ?? []
             client.postLogoutURIs = members.texts("post_logout_redirect_uris") ?? []
             client.grants = members.texts("grants") ?? ["authorization_code", "refresh_token"]
+            client.requiresPKCE = members.bool("pkce_required") ?? [.native, .browser].contains(client.type)
             return client
         }
         if let complaint = OktaGrantType.complaint(about: client.grants) { throw ControlRefusal(complaint) }
