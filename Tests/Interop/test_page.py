@@ -372,7 +372,7 @@ def test_an_intervention_is_shown(visit):
     visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fault": {"delay": "1ms"}})
     call(visit.sandbox, **{"x-rezolve-device-id": "another"})
     tab = visit.open(query="entry=2")
-    tab.see("✕ Rezolve addressbook.list", "Why: device is", "; armed fault, call 1: fault delay 1ms", "Fix:")
+    tab.see("✕ Rezolve addressbook.list", "Why: device is", "; armed fault, call 1: fault delay 0.001s", "Fix:")
 
 
 def test_frames_of_a_socket_are_a_timeline(visit):

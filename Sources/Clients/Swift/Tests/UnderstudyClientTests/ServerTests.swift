@@ -71,8 +71,12 @@ struct ServerTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let silent = folder.appendingPathComponent("understudy")
-        try Data("#!/bin/sh\necho $$ > \(folder.path)/pid\nexec sleep 60\n".utf8).write(to: silent)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: silent.path)
+        let script = folder.path + "/script"
+        try Data("#!/bin/sh\necho $$ > \(folder.path)/pid\nexec sleep 60\n".utf8).write(
+            to: URL(fileURLWithPath: script))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        // Written by another process: those that other tests start may inherit a file open for writing, which cannot be run.
+        try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [script, silent.path]).waitUntilExit()
         let failure = try await error(StartFailed.self) {
             try await Understudy.start(binary: silent.path, within: .seconds(1))
         }
