@@ -21,6 +21,13 @@ MESSAGE_LIMIT = 1 << 30
 WAIT = 30
 PAUSE = 0.05
 
+# A page that draws a list again meanwhile has the element's twin at its place.
+MARK = """function() {
+    window.hitHere = false;
+    document.addEventListener('click', ({target}) => {
+        window.hitHere = this.contains(target) || target.closest(this.tagName)?.outerHTML === this.outerHTML;
+    }, {capture: true, once: true});
+}"""
 # The center of an element's visible part, scrolled into view; null if it has none or another element covers it.
 PLACE = """function() {
     this.scrollIntoView({block: 'center', inline: 'nearest'});
@@ -231,7 +238,7 @@ class Tab:
         first, second = self.call(nodes[0], PLACE), self.call(nodes[0], PLACE)
         if not first or first != second:
             return False
-        self.call(nodes[0], "function() { window.hitHere = false; this.addEventListener('click', () => { window.hitHere = true; }, {capture: true, once: true}); }")
+        self.call(nodes[0], MARK)
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=first[0], y=first[1], button="left", clickCount=1)
         # A click that leads to another page loses the mark. A click that is only late must not be repeated.

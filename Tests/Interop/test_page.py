@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 import requests
 from browser import NoBrowser
-from devtools import Browser
+from devtools import PLACE, Browser
 from messaging import NEW_YEAR, TRIP, App
 from payloads import PAYLOADS
 from world import ADA, API_KEY, DEVICE, PARTNER, Sandbox, Server
@@ -585,6 +585,23 @@ def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
     tab.type("textbox", "Name", "other")
     tab.click("button", "Create")
     tab.see("ttl is \"soon\"")
+
+
+def test_a_list_drawn_again_takes_neither_a_click_nor_the_focus(visit):
+    tab = visit.open("sandboxes")
+    name = visit.sandbox.url.rsplit("~")[-1]
+    link = f"[...document.querySelectorAll('td a')].find(each => each.textContent === '{name}')"
+    tab.find("link", name)
+    tab.run(f"window.first = {link}; window.first.focus()")
+    # Its age has changed.
+    tab.until("!window.first.isConnected")
+    assert tab.run(f"document.activeElement === {link}")
+    x, y = tab.call(tab.find("link", name), PLACE)
+    tab.send("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+    tab.run("performance.clearResourceTimings()")
+    tab.until("performance.getEntriesByType('resource').filter(each => each.name.endsWith('/sandboxes')).length > 2")
+    tab.send("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
+    tab.until("location.hash.startsWith('#/journal')")
 
 
 def test_of_300_sandboxes_those_with_refusals_are_found_and_deleted_together(browser, tmp_path):

@@ -118,7 +118,8 @@ async function route() {
   document.title = `${module.title} · ${sandbox.name} · Understudy`;
   for (const link of nav.querySelectorAll('a')) {
     link.href = app.link({}, link.dataset.view);
-    if (link.dataset.view === view) { link.setAttribute('aria-current', 'page'); link.scrollIntoView({ block: 'nearest', inline: 'center' }); } else link.removeAttribute('aria-current');
+    link.ariaCurrent = link.dataset.view === view ? 'page' : null;
+    if (link.ariaCurrent) link.scrollIntoView({ block: 'nearest', inline: 'center' });
   }
   shown.view.update(app.params);
 }
@@ -153,7 +154,7 @@ function showClock({ name }, value) {
   if (name !== app.sandbox.name) return;
   app.clock = value && { ...value, read: performance.now() };
   freeze.textContent = value?.frozen ? 'Resume' : 'Freeze';
-  freeze.setAttribute('aria-label', value?.frozen ? 'Resume the clock' : 'Freeze the clock');
+  freeze.ariaLabel = `${freeze.textContent} the clock`;
   tick();
 }
 
@@ -164,7 +165,7 @@ function tick() {
   const ahead = Math.round(app.now() - Date.now() / 1000);
   put(clock, h('span.date', `${date} `), time.split(' ')[0], h('span.date', ' UTC'), isMachine ? '' : h('strong', frozen ? ' frozen' : ' moved', ahead ? `, ${span(ahead)} ${ahead > 0 ? 'ahead' : 'behind'}` : ''));
   clock.classList.toggle('moved', !isMachine);
-  clock.setAttribute('datetime', new Date(app.now() * 1000).toISOString());
+  clock.dateTime = new Date(app.now() * 1000).toISOString();
 }
 
 function help() {

@@ -16,13 +16,15 @@ function fill(element, what, rest) {
   return element;
 }
 
+const isNone = value => (value ?? false) === false;
+
 function add(element, part) {
-  if (part === null || part === undefined || part === false) return;
+  if (isNone(part)) return;
   if (Array.isArray(part)) return part.forEach(each => add(element, each));
   if (part instanceof Node) return element.append(part);
   if (typeof part !== 'object') return element.append(document.createTextNode(String(part)));
   for (const [name, value] of Object.entries(part)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (isNone(value)) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else if (name === 'value') element.value = value;
     else element.setAttribute(name === 'label' ? 'aria-label' : name, value === true ? '' : String(value));
@@ -54,7 +56,7 @@ export function select(options, value, act, extra) {
     const [key, text] = Array.isArray(option) ? option : [option, option];
     return h('option', { value: key }, text);
   }));
-  if (value !== undefined && value !== null) element.value = value;
+  if (!isNone(value)) element.value = value;
   return element;
 }
 
@@ -112,19 +114,15 @@ export const unfit = (text, clear) => h('div.empty', h('p', text), button('Clear
 
 export function copier(name, make, extra) {
   const element = button(name, async () => {
-    try {
-      await copy(await make());
-      element.textContent = 'Copied';
-    } catch (problem) {
-      element.textContent = problem.message;
-    }
+    element.textContent = await copy(make).then(() => 'Copied', problem => problem.message);
     setTimeout(() => { element.textContent = name; }, 1500);
   }, extra);
   return element;
 }
 
 /** Copies the older way where a browser denies the clipboard; listeners for `copied` get the text. */
-async function copy(text) {
+async function copy(make) {
+  const text = await make();
   document.dispatchEvent(new CustomEvent('copied', { detail: text }));
   try {
     await navigator.clipboard.writeText(text);
@@ -138,16 +136,19 @@ async function copy(text) {
   }
 }
 
-/** A view that reads a value at intervals, and draws it when it has changed; `again` reads at once. */
+/** A view that reads a value at intervals, and draws it when it has changed, keeping the focus; `again` reads at once. */
 export function repeated(node, said, milliseconds, read, draw) {
   let isOpen = true;
   let drawn = '';
   async function again() {
     const value = await read();
     const text = JSON.stringify(value);
-    if (text === drawn) return;
+    // Were a pressed control replaced, its click would be lost.
+    if (text === drawn || node.matches(':active')) return;
     drawn = text;
+    const focused = document.activeElement;
     draw(value);
+    if (!focused.isConnected) [...node.querySelectorAll(focused.tagName)].find(each => each.outerHTML === focused.outerHTML)?.focus();
   }
   async function follow() {
     while (isOpen) {

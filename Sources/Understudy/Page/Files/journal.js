@@ -48,7 +48,7 @@ export function view(app, sandbox, all) {
     const pause = button('Pause', () => {
       isPaused = !isPaused;
       pause.textContent = isPaused ? 'Resume' : 'Pause';
-      pause.setAttribute('aria-pressed', isPaused);
+      pause.ariaPressed = isPaused;
       rows.pause(isPaused);
     }, { 'aria-pressed': 'false' });
     const exports = h('span.exports', copier('HAR', () => exported('har'), { label: 'Copy as HAR' }), copier('Hurl', () => exported('hurl'), { label: 'Copy as Hurl' }));

@@ -75,7 +75,7 @@ export class Rows {
     this.shown = this.rows.slice(0, this.rows.length - newer).reverse();
     // What was dropped at the far end moves nothing; what came above is left out while somebody reads.
     put(this.more, newer > 0 && button(`${newer} new`, () => this.release(), { class: 'link' }));
-    this.element.setAttribute('aria-rowcount', this.shown.length);
+    this.element.ariaRowCount = this.shown.length;
     this.draw();
     this.showChosen();
   }
@@ -106,9 +106,9 @@ export class Rows {
       this.made.set(id, row);
       if (!row.parentNode) this.body.append(row);
       row.style.top = `${index * height}px`;
-      row.setAttribute('aria-rowindex', index + 1);
+      row.ariaRowIndex = index + 1;
       row.classList.toggle('chosen', id === this.chosen);
-      if (id === this.chosen) row.setAttribute('aria-current', 'true'); else row.removeAttribute('aria-current');
+      row.ariaCurrent = id === this.chosen || null;
     }
     for (const row of before.values()) row.remove();
   }
