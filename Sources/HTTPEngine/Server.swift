@@ -1,3 +1,4 @@
+import COpenSSL
 import Synchronization
 
 /// A web server: it listens, parses requests strictly by RFC 9112, and sends its handler's answers.
@@ -168,6 +169,8 @@ final class RunningLoops: Sendable {
         state.withLock { $0.count += 1 }
         let isRunning = OperatingSystem.startThread { [self] in
             EventLoop(loopConfiguration).run()
+            // Before the end is known: a process that ends then takes down OpenSSL, with what this thread has of it.
+            OPENSSL_thread_stop()
             loopEnded()
         }
         if !isRunning { loopEnded() }

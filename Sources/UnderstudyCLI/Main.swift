@@ -22,7 +22,6 @@ enum Main {
             var command = try requestedCommand()
             try command.run()
             Output.checkArrival()
-            Output.finish()
         } catch let error as any WrongInput {
             fail("understudy: \(error)", code: 2)
         } catch let answer as AnswerIsNo {
@@ -35,6 +34,7 @@ enum Main {
             Output.line(message)
             Output.checkArrival()
         }
+        end(0)
     }
 
     private static func requestedCommand() throws -> any ParsableCommand {
@@ -52,9 +52,9 @@ enum Main {
         end(code)
     }
 
-    private static func end(_ code: Int32) -> Never {
+    fileprivate static func end(_ code: Int32) -> Never {
         Output.finish()
-        // Not exit(), which takes OpenSSL down while the thread that prepares keys may still use it.
+        // Not exit(), which takes OpenSSL down while a loop or the thread that prepares keys may still use it.
         _exit(code)
     }
 }
@@ -234,7 +234,7 @@ enum Output {
         let code = firstFailure.load(ordering: .relaxed)
         guard code != 0, code != EPIPE else { return }
         complaint("understudy: standard output cannot be written: \(String(cString: strerror(code))).")
-        exit(2)
+        Main.end(2)
     }
 
     /// The first error when writing to standard output; 0 for none.
