@@ -159,6 +159,8 @@ class App:
         self.fault = fault
         self.store = TokenStore()
         self.renewal = threading.Lock()
+        # At which calls made together meet that were refused; a mistake needs it, however busy the machine.
+        self.refused: threading.Barrier | None = None
 
     def has(self, fault: str) -> bool:
         """Whether this mistake was planted."""
@@ -283,6 +285,9 @@ class App:
     def renew_unless_done(self, url: str, used: str | None) -> None:
         """Renews the token, once for all calls that were refused with the same one."""
         if self.has("renews-in-parallel"):
+            if refused := self.refused:
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    refused.wait(TIMEOUT)
             return self.renew()
         with self.renewal:
             if self.token(url) == used:
@@ -297,8 +302,12 @@ class App:
 
     def together(self, *calls: Callable[[], object]) -> list:
         """Makes calls at the same time, as the parts of a screen do; raises what the first that failed raised."""
-        with ThreadPoolExecutor(len(calls)) as pool:
-            return [work.result() for work in [pool.submit(call) for call in calls]]
+        self.refused = threading.Barrier(len(calls))
+        try:
+            with ThreadPoolExecutor(len(calls)) as pool:
+                return [work.result() for work in [pool.submit(call) for call in calls]]
+        finally:
+            self.refused = None
 
     def expect(self, answer: Answer, *statuses: int) -> Answer:
         """The answer, if its status is one of these, or any success."""
