@@ -159,7 +159,7 @@ class App:
         self.fault = fault
         self.store = TokenStore()
         self.renewal = threading.Lock()
-        # At which calls made together meet that were refused; a mistake needs it, however busy the machine.
+        # Where calls made together meet once they are refused, so that one mistake is made however busy the machine.
         self.refused: threading.Barrier | None = None
 
     def has(self, fault: str) -> bool:
